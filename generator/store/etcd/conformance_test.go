@@ -1,7 +1,6 @@
 package etcd_test
 
 import (
-	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -13,9 +12,7 @@ import (
 	"nextid/generator/store/shared"
 )
 
-var engine dbtest.Opener = func(_ context.Context, url string, _ []string) (shared.Engine, error) {
-	return etcd.Open(url)
-}
+var engine dbtest.Opener = etcd.Driver().Open
 
 var places atomic.Int64
 
@@ -29,7 +26,7 @@ func place(t testing.TB, members []*dbtest.Server) string {
 
 func prepare(t testing.TB, u string) {
 	t.Helper()
-	schema, err := etcd.Open(u)
+	schema, err := etcd.Driver().Schema(u)
 	if err != nil {
 		t.Fatal(err)
 	}

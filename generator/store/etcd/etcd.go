@@ -1,4 +1,4 @@
-// Package etcd is the shared store on an etcd cluster, version 3.4 or newer. Engine
+// Package etcd is the shared store on an etcd cluster, version 3.4 or newer. engine
 // implements shared.Engine by compare-and-set (shared.CAS). client sends the
 // requests. Driver describes it to the server.
 //
@@ -41,22 +41,22 @@ import (
 func Driver() shared.Driver {
 	return shared.Driver{
 		Schemes: []string{"etcd", "etcds"}, Example: "etcd://HOST:2379,HOST:2379", Failover: shared.Stop,
-		Open:   func(_ context.Context, url string, _ []string) (shared.Engine, error) { return Open(url) },
-		Schema: func(url string) (shared.Schema, error) { return Open(url) },
+		Open:   func(_ context.Context, url string, _ []string) (shared.Engine, error) { return open(url) },
+		Schema: func(url string) (shared.Schema, error) { return open(url) },
 	}
 }
 
-// Engine implements shared.Engine, shared.Schema and shared.Swapper.
-type Engine struct {
+// engine implements shared.Engine, shared.Schema and shared.Swapper.
+type engine struct {
 	*shared.CAS
 	c      *client
 	prefix string
 }
 
-// Open returns an Engine. The first call connects. The URL is
+// open returns an engine. The first call connects. The URL is
 // etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX, or etcds:// for TLS. Parameters of
 // etcds: ca, cert and key, names of PEM files.
-func Open(url string) (*Engine, error) {
+func open(url string) (*engine, error) {
 	u, hosts, err := dsn.Parse(url)
 	if err != nil {
 		return nil, err
@@ -65,20 +65,19 @@ func Open(url string) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{c: c, prefix: cmp.Or(strings.Trim(u.Path, "/"), "nextid") + "/"}
+	e := &engine{c: c, prefix: cmp.Or(strings.Trim(u.Path, "/"), "nextid") + "/"}
 	e.CAS = shared.NewCAS(e, e.unprepared())
 	return e, nil
 }
 
-func (e *Engine) marker() string { return e.prefix + "format" }
+func (e *engine) marker() string { return e.prefix + "format" }
 
-func (e *Engine) path(in shared.Folder, key string) string { return e.prefix + string(in) + "/" + key }
+func (e *engine) path(in shared.Folder, key string) string { return e.prefix + string(in) + "/" + key }
 
 // unprepared returns the error for a cluster without a marker.
-func (e *Engine) unprepared() error { return shared.NoSchema(e.c.what, "etcd://…", nil) }
+func (e *engine) unprepared() error { return shared.NoSchema(e.c.what, "etcd://…", nil) }
 
-// Present implements shared.Swapper.
-func (e *Engine) Present(ctx context.Context) (string, error) {
+func (e *engine) Present(ctx context.Context) (string, error) {
 	found, err := e.c.get(ctx, rangeRequest{Key: []byte(e.marker())})
 	if err != nil || len(found.KVs) == 0 {
 		return "", err
@@ -93,7 +92,7 @@ func epochOf(h header, marker keyValue) string {
 
 // Time implements generator.Timekeeper. etcd has no request for the time, but each
 // HTTP response has a Date, in whole seconds.
-func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
+func (e *engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	found, err := e.c.get(ctx, rangeRequest{Key: []byte(e.marker())})
 	if err == nil && found.date.IsZero() {
 		err = shared.Unreachable(ctx, e.c.what, errors.New("the answer has no date"))
@@ -102,7 +101,7 @@ func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err erro
 }
 
 // Get implements shared.Swapper. Reads of etcd are linearizable.
-func (e *Engine) Get(ctx context.Context, in shared.Folder, key string) (shared.Value, error) {
+func (e *engine) Get(ctx context.Context, in shared.Folder, key string) (shared.Value, error) {
 	found, err := e.c.get(ctx, rangeRequest{Key: []byte(e.path(in, key))})
 	if err != nil || len(found.KVs) == 0 {
 		return shared.Value{}, err
@@ -113,7 +112,7 @@ func (e *Engine) Get(ctx context.Context, in shared.Folder, key string) (shared.
 // Swap implements shared.Swapper. It puts text under the key if its mod_revision is
 // was.Version; 0 means that the key must not exist. It compares the value, too: the
 // cluster of another epoch may have the same revisions.
-func (e *Engine) Swap(ctx context.Context, epoch string, in shared.Folder, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
+func (e *engine) Swap(ctx context.Context, epoch string, in shared.Folder, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
 	path, marker := []byte(e.path(in, key)), []byte(e.marker())
 	unchanged := []compare{
 		{Key: marker, Target: "CREATE", Result: "GREATER", CreateRevision: "0"},
@@ -157,13 +156,12 @@ func (kv *keyValue) value() (shared.Value, error) {
 }
 
 // all returns the request for the keys that begin with prefix.
-func (e *Engine) all(in shared.Folder, prefix string) rangeRequest {
+func (e *engine) all(in shared.Folder, prefix string) rangeRequest {
 	start := e.path(in, prefix)
 	return rangeRequest{Key: []byte(start), RangeEnd: []byte(shared.PrefixEnd(start))}
 }
 
-// List implements shared.Swapper.
-func (e *Engine) List(ctx context.Context, in shared.Folder, prefix string) (map[string]string, error) {
+func (e *engine) List(ctx context.Context, in shared.Folder, prefix string) (map[string]string, error) {
 	found, err := e.c.get(ctx, e.all(in, prefix))
 	values := make(map[string]string, len(found.KVs))
 	for _, kv := range found.KVs {
@@ -172,8 +170,7 @@ func (e *Engine) List(ctx context.Context, in shared.Folder, prefix string) (map
 	return values, err
 }
 
-// Size implements shared.Swapper.
-func (e *Engine) Size(ctx context.Context, in shared.Folder) (int, error) {
+func (e *engine) Size(ctx context.Context, in shared.Folder) (int, error) {
 	r := e.all(in, "")
 	r.CountOnly = true
 	found, err := e.c.get(ctx, r)
@@ -182,7 +179,7 @@ func (e *Engine) Size(ctx context.Context, in shared.Folder) (int, error) {
 
 // Up implements shared.Schema. It creates the marker, and changes nothing that
 // exists.
-func (e *Engine) Up(ctx context.Context) error {
+func (e *engine) Up(ctx context.Context) error {
 	key := []byte(e.marker())
 	_, err := e.c.txn(ctx, txnRequest{
 		Compare: []compare{{Key: key, Target: "CREATE", Result: "EQUAL", CreateRevision: "0"}},
@@ -192,18 +189,18 @@ func (e *Engine) Up(ctx context.Context) error {
 }
 
 // Down implements shared.Schema. It removes all keys of the store.
-func (e *Engine) Down(ctx context.Context) error {
+func (e *engine) Down(ctx context.Context) error {
 	return e.c.call(ctx, "kv/deleterange",
 		rangeRequest{Key: []byte(e.prefix), RangeEnd: []byte(shared.PrefixEnd(e.prefix))}, new(struct{}))
 }
 
 // Print implements shared.Schema. It returns the commands of Up.
-func (e *Engine) Print() (string, error) {
+func (e *engine) Print() (string, error) {
 	return fmt.Sprintf("put %s %q (unless it exists)\n", e.marker(), shared.NewMarker()), nil
 }
 
 // Close closes the connections.
-func (e *Engine) Close() error {
+func (e *engine) Close() error {
 	e.c.http.CloseIdleConnections()
 	return nil
 }

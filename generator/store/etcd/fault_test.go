@@ -93,7 +93,7 @@ func TestClustersThatAreNotReady(t *testing.T) {
 	// Everything is deleted during use: nothing starts from zero. After it was
 	// prepared again, it is another store.
 	u := place(t, members)
-	schema, err := etcd.Open(u)
+	schema, err := etcd.Driver().Schema(u)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package mysql_test
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"strings"
@@ -20,9 +19,7 @@ import (
 	"nextid/migrations"
 )
 
-var engine dbtest.Opener = func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
-	return mysql.Open(url, unsafe)
-}
+var engine dbtest.Opener = mysql.Driver().Open
 
 // place creates a database with the tables, and an account with exactly the
 // privileges that the migration names. It returns the URL.

@@ -18,7 +18,7 @@ import (
 // server may have taken over the address.
 type connector struct {
 	driver.Connector
-	engine *Engine
+	engine *engine
 }
 
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -56,7 +56,7 @@ var settings = []struct{ name, condition, want string }{
 
 // after returns the afterCommit of a flavour. It checks the settings in one
 // condition. Returning them as columns would cost the database and the driver more.
-func (e *Engine) after(f flavour) string {
+func (e *engine) after(f flavour) string {
 	var all []string
 	for _, s := range settings {
 		if !f.durable && !slices.Contains(e.unsafe, s.name) {
@@ -71,13 +71,13 @@ func (e *Engine) after(f flavour) string {
 
 // becameUnsafe returns the error for a database that answered with a NULL epoch after a
 // commit.
-func (e *Engine) becameUnsafe(ctx context.Context, c *sql.Conn) error {
+func (e *engine) becameUnsafe(ctx context.Context, c *sql.Conn) error {
 	err := c.Raw(func(conn any) error { return e.checkSettings(ctx, conn.(driver.Conn)) })
 	return cmp.Or(err, errors.New("settings of the database were changed meanwhile"))
 }
 
 // checkSettings refuses settings with which the server can lose confirmed commits.
-func (e *Engine) checkSettings(ctx context.Context, conn driver.Conn) error {
+func (e *engine) checkSettings(ctx context.Context, conn driver.Conn) error {
 	var columns []string
 	for _, s := range settings {
 		columns = append(columns, "@@GLOBAL."+s.name, s.condition)
@@ -96,7 +96,7 @@ func (e *Engine) checkSettings(ctx context.Context, conn driver.Conn) error {
 
 // check reads the product and the settings of a new connection, and stores the
 // flavour. It refuses standbys, unsafe settings and missing privileges.
-func (e *Engine) check(ctx context.Context, conn driver.Conn) error {
+func (e *engine) check(ctx context.Context, conn driver.Conn) error {
 	row, err := queryRow(ctx, conn, `SELECT VERSION()`)
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
 // Package mysql is the shared store on MySQL and MariaDB, and on databases that
-// speak their protocol and SQL: TiDB and Vitess. Engine implements shared.Engine;
+// speak their protocol and SQL: TiDB and Vitess. engine implements shared.Engine;
 // Driver describes it to the server.
 //
 // A round of reservations is one text of several statements: START TRANSACTION to
@@ -10,7 +10,7 @@
 // The epoch is MySQL's server_uuid, and on MariaDB server_id and gtid_domain_id.
 // TiDB and Vitess do not identify a server; there the epoch is constant.
 //
-// These settings are refused, unless the caller of Open accepts them:
+// These settings are refused, unless the caller of Driver.Open accepts them:
 // innodb_flush_log_at_trx_commit other than 1, innodb_doublewrite = OFF,
 // sync_binlog other than 1 if the binary log is on, and tables in another engine
 // than InnoDB. Each new connection checks all of them, each reservation all but the
@@ -41,7 +41,7 @@ import (
 func Driver() shared.Driver {
 	return shared.Driver{
 		Schemes: []string{"mysql", "mariadb"}, Example: "mysql://USER@HOST:3306/DATABASE", Failover: shared.Stop,
-		Open: func(_ context.Context, url string, unsafe []string) (shared.Engine, error) { return Open(url, unsafe) },
+		Open: func(_ context.Context, url string, unsafe []string) (shared.Engine, error) { return open(url, unsafe) },
 		Schema: func(url string) (shared.Schema, error) {
 			c, err := dsn.MySQL(url)
 			if err != nil {
@@ -57,19 +57,19 @@ func Driver() shared.Driver {
 	}
 }
 
-// Engine implements shared.Engine.
-type Engine struct {
+// engine implements shared.Engine.
+type engine struct {
 	*shared.SQL
 	unsafe  []string                // accepted although they are unsafe
 	what    string                  // for messages, without a password
 	flavour atomic.Pointer[flavour] // stored by check
 }
 
-// Open returns an Engine for mysql://USER:PASSWORD@HOST:PORT/DATABASE?… The first call
+// open returns an engine for mysql://USER:PASSWORD@HOST:PORT/DATABASE?… The first call
 // connects. Every new connection checks how durable the database is. unsafe names
 // settings that are accepted all the same: innodb_flush_log_at_trx_commit,
 // innodb_doublewrite, sync_binlog, engine.
-func Open(url string, unsafe []string) (*Engine, error) {
+func open(url string, unsafe []string) (*engine, error) {
 	c, err := dsn.MySQL(url)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func Open(url string, unsafe []string) (*Engine, error) {
 	if c.DBName == "" {
 		return nil, errors.New("the URL names no database")
 	}
-	e := &Engine{unsafe: unsafe, what: fmt.Sprintf("mysql://%s@%s/%s", c.User, c.Addr, c.DBName)}
+	e := &engine{unsafe: unsafe, what: fmt.Sprintf("mysql://%s@%s/%s", c.User, c.Addr, c.DBName)}
 	c.MultiStatements = true
 	c.InterpolateParams = true
 	if c.Params == nil {
@@ -125,7 +125,7 @@ func number(err error) uint16 {
 }
 
 // failure turns an error of the database into a *generator.Error.
-func (e *Engine) failure(ctx context.Context, err error) error {
+func (e *engine) failure(ctx context.Context, err error) error {
 	switch number(err) {
 	case errNoTable, errNoDatabase:
 		return shared.NoSchema(e.what, "mysql://…", err)
@@ -139,7 +139,7 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 
 // put runs a statement on the catalogue. It checks after it that the database is
 // still durable.
-func (e *Engine) put(ctx context.Context, c *sql.Conn, statement string, args ...any) (written bool, err error) {
+func (e *engine) put(ctx context.Context, c *sql.Conn, statement string, args ...any) (written bool, err error) {
 	result, err := c.ExecContext(ctx, statement, args...)
 	if err != nil {
 		return false, err
@@ -183,8 +183,7 @@ func advance(text *strings.Builder, args []any, a *shared.Ask, token []byte, epo
 		a.Bound(), a.Epoch, a.From, full, a.Limit, a.N)
 }
 
-// Advance implements shared.Engine.
-func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
+func (e *engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
 	// All servers lock keys in the same order, so that two rounds cannot deadlock.
 	order := slices.SortedFunc(slices.Values(asks), func(a, b shared.Ask) int { return strings.Compare(a.Key, b.Key) })
 	err = e.On(ctx, func(c *sql.Conn) error {

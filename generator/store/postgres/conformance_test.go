@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"net/url"
@@ -20,9 +19,7 @@ import (
 	"nextid/migrations"
 )
 
-var engine dbtest.Opener = func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
-	return postgres.Open(url, unsafe)
-}
+var engine dbtest.Opener = postgres.Driver().Open
 
 // place creates a schema with the tables, and a role with exactly the privileges
 // that the migration names. It returns the URL.

@@ -7,6 +7,6 @@ import (
 
 // The interfaces that others find by assertion.
 var (
-	_ generator.Timekeeper = (*Engine)(nil)
-	_ shared.Engine        = (*Engine)(nil)
+	_ generator.Timekeeper = (*engine)(nil)
+	_ shared.Engine        = (*engine)(nil)
 )

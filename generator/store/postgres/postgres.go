@@ -1,5 +1,5 @@
 // Package postgres is the shared store on PostgreSQL, and on databases that speak
-// its protocol and SQL: CockroachDB and YugabyteDB. Engine implements
+// its protocol and SQL: CockroachDB and YugabyteDB. engine implements
 // shared.Engine; Driver describes it to the server.
 //
 // A round of reservations is one pipeline of INSERT … ON CONFLICT DO UPDATE …
@@ -11,7 +11,7 @@
 // promoted standby and point-in-time recovery change it; a crash does not. On
 // CockroachDB it is the cluster's id. On YugabyteDB it is constant.
 //
-// These settings are refused, unless the caller of Open accepts them: fsync = off and
+// These settings are refused, unless the caller of Driver.Open accepts them: fsync = off and
 // full_page_writes = off (checked with every reservation), and UNLOGGED or
 // temporary tables (checked by each new connection). synchronous_commit = off is
 // overridden in each transaction.
@@ -42,7 +42,7 @@ import (
 func Driver() shared.Driver {
 	return shared.Driver{
 		Schemes: []string{"postgres", "postgresql"}, Example: "postgres://USER@HOST:5432/DATABASE", Failover: shared.Stop,
-		Open: func(_ context.Context, url string, unsafe []string) (shared.Engine, error) { return Open(url, unsafe) },
+		Open: func(_ context.Context, url string, unsafe []string) (shared.Engine, error) { return open(url, unsafe) },
 		Schema: func(url string) (shared.Schema, error) {
 			c, err := pgx.ParseConfig(url)
 			if err != nil {
@@ -53,8 +53,8 @@ func Driver() shared.Driver {
 	}
 }
 
-// Engine implements shared.Engine.
-type Engine struct {
+// engine implements shared.Engine.
+type engine struct {
 	*shared.SQL
 	unsafe   []string // settings that are accepted although they are unsafe
 	what     string   // for messages, without a password
@@ -62,11 +62,11 @@ type Engine struct {
 	dialect  atomic.Pointer[dialect] // stored by check
 }
 
-// Open returns an Engine for postgres://USER:PASSWORD@HOST:PORT/DATABASE?…, as libpq
+// open returns an engine for postgres://USER:PASSWORD@HOST:PORT/DATABASE?…, as libpq
 // reads it. The first call connects. Every new connection checks how durable the
 // database is. unsafe names settings that are accepted all the same:
 // synchronous_commit, fsync, full_page_writes, persistence.
-func Open(url string, unsafe []string) (*Engine, error) {
+func open(url string, unsafe []string) (*engine, error) {
 	c, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, err // pgx hides the password
@@ -80,7 +80,7 @@ func Open(url string, unsafe []string) (*Engine, error) {
 	if _, ok := c.RuntimeParams["application_name"]; !ok {
 		c.RuntimeParams["application_name"] = "nextid"
 	}
-	e := &Engine{unsafe: unsafe, what: fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database), dialects: newDialects(unsafe)}
+	e := &engine{unsafe: unsafe, what: fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database), dialects: newDialects(unsafe)}
 	e.SQL = shared.OpenSQL(stdlib.GetConnector(*c, stdlib.OptionAfterConnect(e.connected)), shared.SQLDialect{
 		Time:      "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)",
 		ByteOrder: ` COLLATE "C"`, // as the index has it, with any collation of the database
@@ -199,7 +199,7 @@ func newDialects(unsafe []string) map[string]*dialect {
 
 // connected runs on every new connection: settings may have changed, and another
 // server may have taken over the address.
-func (e *Engine) connected(ctx context.Context, c *pgx.Conn) error {
+func (e *engine) connected(ctx context.Context, c *pgx.Conn) error {
 	err := e.check(ctx, c)
 	if err != nil {
 		_ = c.Close(ctx)
@@ -209,7 +209,7 @@ func (e *Engine) connected(ctx context.Context, c *pgx.Conn) error {
 
 // check stores the dialect of the database. It refuses standbys, unsafe settings
 // and missing privileges.
-func (e *Engine) check(ctx context.Context, c *pgx.Conn) error {
+func (e *engine) check(ctx context.Context, c *pgx.Conn) error {
 	var version string
 	if err := c.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
 		return err
@@ -256,7 +256,7 @@ SELECT pg_is_in_recovery(), current_setting('transaction_read_only'),
 }
 
 // checkServer refuses settings with which the server can lose confirmed commits.
-func (e *Engine) checkServer(fsync, fullPageWrites string) error {
+func (e *engine) checkServer(fsync, fullPageWrites string) error {
 	for _, s := range []struct{ name, value string }{{"fsync", fsync}, {"full_page_writes", fullPageWrites}} {
 		if s.value == "off" && !slices.Contains(e.unsafe, s.name) {
 			return shared.Unsafe(s.name, s.value, "on")
@@ -266,7 +266,7 @@ func (e *Engine) checkServer(fsync, fullPageWrites string) error {
 }
 
 // failure turns an error of the database into a *generator.Error.
-func (e *Engine) failure(ctx context.Context, err error) error {
+func (e *engine) failure(ctx context.Context, err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch pg.Code {
 		case "42P01", "3F000": // no table, no schema
@@ -289,14 +289,14 @@ func retryable(err error) bool {
 }
 
 // pgx runs f on a connection of pgx, which can send several statements at once.
-func (e *Engine) pgx(ctx context.Context, f func(*pgx.Conn, *dialect) error) error {
+func (e *engine) pgx(ctx context.Context, f func(*pgx.Conn, *dialect) error) error {
 	return e.On(ctx, func(c *sql.Conn) error {
 		return c.Raw(func(c any) error { return f(c.(*stdlib.Conn).Conn(), e.dialect.Load()) })
 	})
 }
 
 // put runs a statement on the catalogue.
-func (e *Engine) put(ctx context.Context, c *sql.Conn, statement string, args ...any) (written bool, err error) {
+func (e *engine) put(ctx context.Context, c *sql.Conn, statement string, args ...any) (written bool, err error) {
 	var fsync, pages string
 	err = c.QueryRowContext(ctx, statement+` RETURNING `+e.dialect.Load().settings, args...).Scan(&fsync, &pages, new(any))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -307,7 +307,7 @@ func (e *Engine) put(ctx context.Context, c *sql.Conn, statement string, args ..
 
 // Advance implements shared.Engine. It takes one round trip, and a second one if
 // asks were refused, for the reasons.
-func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
+func (e *engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
 	// All servers lock keys in the same order, so that two rounds cannot deadlock.
 	order := make([]int, len(asks))
 	for i := range order {

@@ -1,7 +1,6 @@
 package redis_test
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -16,9 +15,7 @@ import (
 	"nextid/generator/store/shared"
 )
 
-var engine dbtest.Opener = func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
-	return redis.Open(url, unsafe)
-}
+var engine dbtest.Opener = redis.Driver().Open
 
 var places atomic.Int64
 
@@ -38,7 +35,7 @@ func empty(t testing.TB, url string) string {
 
 func prepare(t testing.TB, u string) {
 	t.Helper()
-	schema, err := redis.Open(u, nil)
+	schema, err := redis.Driver().Schema(u)
 	if err != nil {
 		t.Fatal(err)
 	}

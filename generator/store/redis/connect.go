@@ -109,7 +109,7 @@ func settings(unsafe []string, replaced bool) []setting {
 // ask adds the commands of checkSettings to a pipeline. The settings can change while
 // Redis runs, so every reservation asks for them. Before version 7 a command reads
 // one setting.
-func (e *Engine) ask(ctx context.Context, p redis.Pipeliner) (found []*redis.StringSliceCmd) {
+func (e *engine) ask(ctx context.Context, p redis.Pipeliner) (found []*redis.StringSliceCmd) {
 	for _, s := range e.settings {
 		found = append(found, redis.NewStringSliceCmd(ctx, "CONFIG", "GET", s.name))
 		_ = p.Process(ctx, found[len(found)-1]) // sent with the others
@@ -119,7 +119,7 @@ func (e *Engine) ask(ctx context.Context, p redis.Pipeliner) (found []*redis.Str
 
 // checkSettings refuses a Redis that can lose confirmed writes, and one that does
 // not show its settings.
-func (e *Engine) checkSettings(found []*redis.StringSliceCmd) error {
+func (e *engine) checkSettings(found []*redis.StringSliceCmd) error {
 	for i, s := range e.settings {
 		value := "unknown"
 		switch pair, err := found[i].Result(); {

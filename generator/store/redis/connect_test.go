@@ -12,7 +12,7 @@ import (
 // A failed query for a setting is an error of the connection and not an unsafe
 // setting: the next query may succeed.
 func TestAnErrorIsNoSetting(t *testing.T) {
-	e := &Engine{settings: settings(nil, false)}
+	e := &engine{settings: settings(nil, false)}
 	found := make([]*redis.StringSliceCmd, len(e.settings))
 	for i := range found {
 		found[i] = redis.NewStringSliceCmd(t.Context())

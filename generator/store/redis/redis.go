@@ -1,6 +1,6 @@
 // Package redis is the shared store on Redis, version 6 or newer, or Valkey: on one
 // master, on the master that sentinels name, or on the master of a Redis Cluster
-// that has nextid's keys. Engine implements shared.Engine with Lua scripts
+// that has nextid's keys. engine implements shared.Engine with Lua scripts
 // (script.go). Driver describes it to the server.
 //
 // Everything is in two hashes, a sorted set and a marker. Their names begin with
@@ -21,7 +21,7 @@
 // distinguish these. A database without the marker is refused: it was emptied by
 // FLUSHALL, is an empty volume, or has the wrong number.
 //
-// These settings are refused, unless the caller of Open accepts them: appendonly = no,
+// These settings are refused, unless the caller of Driver.Open accepts them: appendonly = no,
 // appendfsync other than always, an eviction policy that may drop keys without
 // expiry, and min-replicas-to-write = 0 if sentinels replace the master and the URL
 // has no wait=1. Each reservation checks them.
@@ -50,10 +50,6 @@ import (
 
 // Driver describes this store to the server: its URL schemes, Open and its schema.
 func Driver() shared.Driver {
-	open := func(url string, unsafe []string) (*Engine, error) {
-		logging.Disable() // for the whole process; go-redis returns as an error what it logs
-		return Open(url, unsafe)
-	}
 	return shared.Driver{
 		Schemes: []string{"redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"},
 		Example: "redis://HOST:6379", Failover: shared.Skip,
@@ -67,8 +63,8 @@ const (
 	maxWait = 2 * time.Second
 )
 
-// Engine implements shared.Engine and shared.Schema.
-type Engine struct {
+// engine implements shared.Engine and shared.Schema.
+type engine struct {
 	client   redis.UniversalClient
 	what     string // for messages, without a password
 	wait     int    // replicas that must confirm a reservation
@@ -77,7 +73,7 @@ type Engine struct {
 	rows, index, entries, marker string // names of the keys
 }
 
-// Open returns an Engine. The first call connects. unsafe names unsafe settings that
+// open returns an engine. The first call connects. unsafe names unsafe settings that
 // are accepted: appendonly, appendfsync, maxmemory-policy, min-replicas-to-write. The
 // URL is one of
 //
@@ -89,13 +85,14 @@ type Engine struct {
 // replicas that must confirm a reservation before it is used; ca, cert and key, names
 // of PEM files for TLS; sentinel_user and sentinel_password, if the sentinels require
 // them.
-func Open(url string, unsafe []string) (*Engine, error) {
+func open(url string, unsafe []string) (*engine, error) {
+	logging.Disable() // for the whole process; go-redis returns as an error what it logs
 	l, err := parse(url)
 	if err != nil {
 		return nil, err
 	}
 	key := func(name string) string { return "{" + l.namespace + "}:" + name }
-	return &Engine{
+	return &engine{
 		client: redis.NewUniversalClient(&l.options), what: l.shown, wait: l.wait,
 		settings: settings(unsafe, l.options.MasterName != "" && l.wait == 0),
 		rows:     key("reservations"), index: key("keys"), entries: key("generators"), marker: key("format"),
@@ -103,7 +100,7 @@ func Open(url string, unsafe []string) (*Engine, error) {
 }
 
 // failure turns an error of the database into a *generator.Error.
-func (e *Engine) failure(ctx context.Context, err error) error {
+func (e *engine) failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -119,7 +116,7 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 }
 
 // on calls f with the client of the master that has nextid's keys.
-func (e *Engine) on(ctx context.Context, f func(c *redis.Client) error) error {
+func (e *engine) on(ctx context.Context, f func(c *redis.Client) error) error {
 	cluster, ok := e.client.(*redis.ClusterClient)
 	if !ok {
 		return e.failure(ctx, f(e.client.(*redis.Client))) // the other kind, also with sentinels
@@ -135,7 +132,7 @@ func (e *Engine) on(ctx context.Context, f func(c *redis.Client) error) error {
 }
 
 // read returns what f reads from the master that has nextid's keys.
-func read[V any](ctx context.Context, e *Engine, f func(c *redis.Client) (V, error)) (v V, err error) {
+func read[V any](ctx context.Context, e *engine, f func(c *redis.Client) (V, error)) (v V, err error) {
 	err = e.on(ctx, func(c *redis.Client) (err error) {
 		v, err = f(c)
 		return err
@@ -144,7 +141,7 @@ func read[V any](ctx context.Context, e *Engine, f func(c *redis.Client) (V, err
 }
 
 // field reads a field of a hash; nil for none.
-func (e *Engine) field(ctx context.Context, hash, name string) (*string, error) {
+func (e *engine) field(ctx context.Context, hash, name string) (*string, error) {
 	return read(ctx, e, func(c *redis.Client) (*string, error) {
 		text, err := c.HGet(ctx, hash, name).Result()
 		if errors.Is(err, redis.Nil) {
@@ -183,7 +180,7 @@ func pipeline(ctx context.Context, c *redis.Client, fill func(p redis.Pipeliner)
 
 // checked sends commands, and after them those that ask for the settings. What read
 // finds in the answers counts only if the settings are safe.
-func (e *Engine) checked(ctx context.Context, send func(p redis.Pipeliner), read func() error) error {
+func (e *engine) checked(ctx context.Context, send func(p redis.Pipeliner), read func() error) error {
 	return e.on(ctx, func(c *redis.Client) error {
 		var found []*redis.StringSliceCmd
 		err := pipeline(ctx, c, func(p redis.Pipeliner) {
@@ -200,8 +197,7 @@ func (e *Engine) checked(ctx context.Context, send func(p redis.Pipeliner), read
 	})
 }
 
-// Epoch implements shared.Engine.
-func (e *Engine) Epoch(ctx context.Context) (epoch string, err error) {
+func (e *engine) Epoch(ctx context.Context) (epoch string, err error) {
 	var info, marker *redis.Cmd
 	err = e.checked(ctx, func(p redis.Pipeliner) {
 		info, marker = p.Do(ctx, "INFO"), p.Do(ctx, "GET", e.marker)
@@ -229,13 +225,12 @@ func (e *Engine) Epoch(ctx context.Context) (epoch string, err error) {
 	return epoch, err
 }
 
-// Time implements generator.Timekeeper.
-func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
+func (e *engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	now, err := read(ctx, e, func(c *redis.Client) (time.Time, error) { return c.Time(ctx).Result() })
 	return now, now, err
 }
 
-func (e *Engine) unprepared() error { return shared.NoSchema(e.what, "redis://…", nil) }
+func (e *engine) unprepared() error { return shared.NoSchema(e.what, "redis://…", nil) }
 
 // shifted maps an int64 to a number whose 20-digit text sorts like it. The scripts
 // compare such texts.
@@ -252,7 +247,7 @@ func unshifted(text string) (int64, error) {
 
 // Advance implements shared.Engine. It asks for the settings and the replicas after
 // the script, on the same connection.
-func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
+func (e *engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
 	args := make([]any, 0, 9*len(asks))
 	for i := range asks {
 		a := &asks[i]
@@ -339,8 +334,7 @@ func row(key, lo, hi, seq string) (shared.Row, error) {
 	return r, nil
 }
 
-// Lower implements shared.Engine.
-func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
+func (e *engine) Lower(ctx context.Context, r shared.Return) error {
 	return e.on(ctx, func(c *redis.Client) error {
 		var said *redis.Cmd
 		err := pipeline(ctx, c, func(p redis.Pipeliner) {
@@ -350,8 +344,7 @@ func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 	})
 }
 
-// Row implements shared.Engine.
-func (e *Engine) Row(ctx context.Context, key string) (*shared.Row, error) {
+func (e *engine) Row(ctx context.Context, key string) (*shared.Row, error) {
 	text, err := e.field(ctx, e.rows, key)
 	if err != nil || text == nil {
 		return nil, err
@@ -364,8 +357,7 @@ func (e *Engine) Row(ctx context.Context, key string) (*shared.Row, error) {
 // meanwhile.
 const listAtOnce = 1000
 
-// Rows implements shared.Engine.
-func (e *Engine) Rows(ctx context.Context, prefix string) (all []shared.Row, err error) {
+func (e *engine) Rows(ctx context.Context, prefix string) (all []shared.Row, err error) {
 	err = e.on(ctx, func(c *redis.Client) error {
 		for from := "[" + prefix; ; {
 			keys, err := c.ZRangeByLex( //nolint:staticcheck // its replacement is new in Redis 6.2
@@ -411,8 +403,7 @@ func decode(key, text string) (shared.Row, error) {
 	return r, nil
 }
 
-// Name implements shared.Engine.
-func (e *Engine) Name(ctx context.Context, name string) (shared.Entry, error) {
+func (e *engine) Name(ctx context.Context, name string) (shared.Entry, error) {
 	text, err := e.field(ctx, e.entries, name)
 	if err == nil && text == nil {
 		err = generator.UnknownError(name)
@@ -423,14 +414,12 @@ func (e *Engine) Name(ctx context.Context, name string) (shared.Entry, error) {
 	return shared.DecodeEntry(name, *text)
 }
 
-// Count implements shared.Engine.
-func (e *Engine) Count(ctx context.Context) (int, error) {
+func (e *engine) Count(ctx context.Context) (int, error) {
 	n, err := read(ctx, e, func(c *redis.Client) (int64, error) { return c.HLen(ctx, e.entries).Result() })
 	return int(n), err
 }
 
-// Names implements shared.Engine.
-func (e *Engine) Names(ctx context.Context) (all []shared.Entry, err error) {
+func (e *engine) Names(ctx context.Context) (all []shared.Entry, err error) {
 	found := map[string]string{} // HSCAN may return a name twice
 	err = e.on(ctx, func(c *redis.Client) error {
 		for cursor := uint64(0); ; {
@@ -453,8 +442,7 @@ func (e *Engine) Names(ctx context.Context) (all []shared.Entry, err error) {
 	return all, err
 }
 
-// PutName implements shared.Engine.
-func (e *Engine) PutName(ctx context.Context, epoch string, n shared.Entry, was *shared.Entry) (written bool, err error) {
+func (e *engine) PutName(ctx context.Context, epoch string, n shared.Entry, was *shared.Entry) (written bool, err error) {
 	args := []any{n.Name, epoch, shared.EncodeEntry(&n)}
 	if was != nil {
 		args = append(args, shared.EncodeEntry(was))
@@ -474,17 +462,16 @@ func (e *Engine) PutName(ctx context.Context, epoch string, n shared.Entry, was 
 }
 
 // Up implements shared.Schema. It creates the marker, and changes nothing that exists.
-func (e *Engine) Up(ctx context.Context) error {
+func (e *engine) Up(ctx context.Context) error {
 	return e.on(ctx, func(c *redis.Client) error { return c.SetNX(ctx, e.marker, format, 0).Err() })
 }
 
 // Down implements shared.Schema. It removes all keys of the store.
-func (e *Engine) Down(ctx context.Context) error {
+func (e *engine) Down(ctx context.Context) error {
 	return e.on(ctx, func(c *redis.Client) error { return c.Del(ctx, e.marker, e.rows, e.index, e.entries).Err() })
 }
 
-// Status implements shared.Schema.
-func (e *Engine) Status(ctx context.Context) (text string, complete bool, err error) {
+func (e *engine) Status(ctx context.Context) (text string, complete bool, err error) {
 	err = e.on(ctx, func(c *redis.Client) error {
 		switch said, err := c.Get(ctx, e.marker).Result(); {
 		case errors.Is(err, redis.Nil):
@@ -508,9 +495,8 @@ func (e *Engine) Status(ctx context.Context) (text string, complete bool, err er
 }
 
 // Print implements shared.Schema. It returns the command of Up for a new database.
-func (e *Engine) Print() (string, error) {
+func (e *engine) Print() (string, error) {
 	return fmt.Sprintf("SET %s %s\n", e.marker, format), nil
 }
 
-// Close implements shared.Engine.
-func (e *Engine) Close() error { return e.client.Close() }
+func (e *engine) Close() error { return e.client.Close() }

@@ -13,7 +13,7 @@ import (
 func TestEachReservationReadsTheSettings(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
-	e, err := Open(s.URL, nil)
+	e, err := open(s.URL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

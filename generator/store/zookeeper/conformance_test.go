@@ -1,7 +1,6 @@
 package zookeeper_test
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -16,9 +15,7 @@ import (
 	"nextid/generator/store/zookeeper"
 )
 
-var engine dbtest.Opener = func(_ context.Context, url string, _ []string) (shared.Engine, error) {
-	return zookeeper.Open(url)
-}
+var engine dbtest.Opener = zookeeper.Driver().Open
 
 var places atomic.Int64
 
@@ -32,7 +29,7 @@ func place(t testing.TB, members []*dbtest.Server) string {
 
 func prepare(t testing.TB, u string) {
 	t.Helper()
-	schema, err := zookeeper.Open(u)
+	schema, err := zookeeper.Driver().Schema(u)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func TestEnsemblesThatAreNotReady(t *testing.T) {
 	}
 	// Everything is deleted during use, as on another, empty ensemble.
 	u := place(t, members)
-	schema, err := zookeeper.Open(u)
+	schema, err := zookeeper.Driver().Schema(u)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ type session struct {
 }
 
 // connect returns a new session. It connects and authenticates in the background.
-func (e *Engine) connect() (*session, error) {
+func (e *engine) connect() (*session, error) {
 	conn, _, err := zk.Connect(e.hosts, sessionTimeout, zk.WithLogger(log.New(io.Discard, "", 0)), zk.WithEventCallback(func(zk.Event) {}),
 		zk.WithDialer(e.dial))
 	if err != nil {
@@ -53,11 +53,11 @@ func (s *session) close() {
 	s.conn.Close()
 }
 
-func (e *Engine) conn() *zk.Conn { return e.session.Load().conn }
+func (e *engine) conn() *zk.Conn { return e.session.Load().conn }
 
 // watch replaces a session that has had no connection for twice the session
 // timeout. Nothing is lost with the old one. Close ends it.
-func (e *Engine) watch() {
+func (e *engine) watch() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for had := time.Now(); ; {

@@ -1,5 +1,5 @@
 // Package zookeeper is the shared store on a ZooKeeper ensemble, version 3.6 or
-// newer. Engine implements shared.Engine by compare-and-set (shared.CAS). session
+// newer. engine implements shared.Engine by compare-and-set (shared.CAS). session
 // is its connection. Driver describes it to the server.
 //
 // Nodes are below the path of the URL (/nextid if it has none):
@@ -40,13 +40,13 @@ import (
 func Driver() shared.Driver {
 	return shared.Driver{
 		Schemes: []string{"zookeeper", "zookeepers"}, Example: "zookeeper://HOST:2181,HOST:2181", Failover: shared.Stop,
-		Open:   func(_ context.Context, url string, _ []string) (shared.Engine, error) { return Open(url) },
-		Schema: func(url string) (shared.Schema, error) { return Open(url) },
+		Open:   func(_ context.Context, url string, _ []string) (shared.Engine, error) { return open(url) },
+		Schema: func(url string) (shared.Schema, error) { return open(url) },
 	}
 }
 
-// Engine implements shared.Engine, shared.Schema and shared.Swapper.
-type Engine struct {
+// engine implements shared.Engine, shared.Schema and shared.Swapper.
+type engine struct {
 	*shared.CAS
 	hosts       []string
 	dial        zk.Dialer
@@ -69,17 +69,17 @@ type present struct {
 
 const sessionTimeout = 6 * time.Second
 
-// Open returns an Engine. It connects in the background. The URL is
+// open returns an engine. It connects in the background. The URL is
 // zookeeper://USER:PASSWORD@HOST:PORT,HOST:PORT/PATH, or zookeepers:// for TLS with the
 // parameters ca, cert and key, names of PEM files. The user belongs to the scheme
 // digest.
-func Open(url string) (*Engine, error) {
+func open(url string) (*engine, error) {
 	u, hosts, err := dsn.Parse(url)
 	if err != nil {
 		return nil, err
 	}
 	hosts = dsn.WithPort(hosts, "2181")
-	e := &Engine{
+	e := &engine{
 		hosts: hosts, dial: dialer(nil), what: dsn.Redacted(u, hosts), root: cmp.Or(strings.TrimRight(u.Path, "/"), "/nextid"),
 		acl: zk.WorldACL(zk.PermAll), stop: make(chan struct{}),
 	}
@@ -104,27 +104,27 @@ func Open(url string) (*Engine, error) {
 }
 
 // Close closes the connection.
-func (e *Engine) Close() error {
+func (e *engine) Close() error {
 	close(e.stop)
 	e.work.Wait()
 	e.session.Load().close()
 	return nil
 }
 
-func (e *Engine) marker() string { return e.root + "/format" }
+func (e *engine) marker() string { return e.root + "/format" }
 
 // clock returns the path of the node that is written to read the time.
-func (e *Engine) clock() string { return e.root + "/clock" }
+func (e *engine) clock() string { return e.root + "/clock" }
 
-func (e *Engine) folder(in shared.Folder) string { return e.root + "/" + string(in) }
+func (e *engine) folder(in shared.Folder) string { return e.root + "/" + string(in) }
 
-func (e *Engine) path(in shared.Folder, key string) string {
+func (e *engine) path(in shared.Folder, key string) string {
 	return e.folder(in) + "/" + url.PathEscape(key)
 }
 
 // Time implements generator.Timekeeper. ZooKeeper has no request for the time, but
 // keeps with each node when the leader wrote it.
-func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
+func (e *engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	stat, err := ask(ctx, e, func() (*zk.Stat, error) {
 		stat, err := e.conn().Set(e.clock(), nil, -1)
 		if !errors.Is(err, zk.ErrNoNode) {
@@ -142,11 +142,11 @@ func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err erro
 }
 
 // unprepared returns the error for an ensemble without a marker.
-func (e *Engine) unprepared() error { return shared.NoSchema(e.what, "zookeeper://…", nil) }
+func (e *engine) unprepared() error { return shared.NoSchema(e.what, "zookeeper://…", nil) }
 
 // ask waits for f until ctx ends. The library's calls take no context. A call that
 // is left behind ends with the connection at the latest.
-func ask[T any](ctx context.Context, e *Engine, f func() (T, error)) (T, error) {
+func ask[T any](ctx context.Context, e *engine, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -172,7 +172,7 @@ func ask[T any](ctx context.Context, e *Engine, f func() (T, error)) (T, error) 
 
 // failure turns an error that does not concern a single node into a
 // *generator.Error.
-func (e *Engine) failure(ctx context.Context, err error) error {
+func (e *engine) failure(ctx context.Context, err error) error {
 	if errors.Is(err, zk.ErrNoAuth) {
 		return generator.CausedError(err, generator.ErrPinned, "",
 			"Give the user and the password with which nextid migrate store up was run.", "the store %s refuses access", e.what)
@@ -183,7 +183,7 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 // read returns a node as its value and its state, which is nil if it does not exist.
 // The version of a value is the node's version plus one. With latest the connected
 // member first applies everything that was confirmed before.
-func (e *Engine) read(ctx context.Context, path string, latest bool) (v shared.Value, stat *zk.Stat, err error) {
+func (e *engine) read(ctx context.Context, path string, latest bool) (v shared.Value, stat *zk.Stat, err error) {
 	// A call that is left behind still writes its result: that must not be ours.
 	type node struct {
 		data []byte
@@ -207,8 +207,7 @@ func (e *Engine) read(ctx context.Context, path string, latest bool) (v shared.V
 	return shared.Value{Text: string(n.data), Version: int64(n.stat.Version) + 1}, n.stat, nil
 }
 
-// Present implements shared.Swapper.
-func (e *Engine) Present(ctx context.Context) (string, error) {
+func (e *engine) Present(ctx context.Context) (string, error) {
 	session := e.conn().SessionID()
 	marker, stat, err := e.read(ctx, e.marker(), true)
 	if err != nil || stat == nil {
@@ -219,15 +218,14 @@ func (e *Engine) Present(ctx context.Context) (string, error) {
 	return now.epoch, nil
 }
 
-// Get implements shared.Swapper.
-func (e *Engine) Get(ctx context.Context, in shared.Folder, key string) (shared.Value, error) {
+func (e *engine) Get(ctx context.Context, in shared.Folder, key string) (shared.Value, error) {
 	v, _, err := e.read(ctx, e.path(in, key), true)
 	return v, err
 }
 
 // Swap implements shared.Swapper. ZooKeeper cannot compare the epoch. So it is checked
 // before and after that the session is still the one in which the epoch was read.
-func (e *Engine) Swap(ctx context.Context, epoch string, in shared.Folder, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
+func (e *engine) Swap(ctx context.Context, epoch string, in shared.Folder, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
 	same := func() bool {
 		p := e.present.Load()
 		return epoch == "" || p != nil && *p == present{epoch, e.conn().SessionID()}
@@ -261,8 +259,7 @@ func (e *Engine) Swap(ctx context.Context, epoch string, in shared.Folder, key s
 	return shared.Value{}, false, e.failure(ctx, err)
 }
 
-// List implements shared.Swapper.
-func (e *Engine) List(ctx context.Context, in shared.Folder, prefix string) (map[string]string, error) {
+func (e *engine) List(ctx context.Context, in shared.Folder, prefix string) (map[string]string, error) {
 	names, err := e.children(ctx, in)
 	if err != nil {
 		return nil, err
@@ -287,14 +284,13 @@ func (e *Engine) List(ctx context.Context, in shared.Folder, prefix string) (map
 	return all, nil
 }
 
-// Size implements shared.Swapper.
-func (e *Engine) Size(ctx context.Context, in shared.Folder) (int, error) {
+func (e *engine) Size(ctx context.Context, in shared.Folder) (int, error) {
 	names, err := e.children(ctx, in)
 	return len(names), err
 }
 
 // children returns the names of the nodes in a folder.
-func (e *Engine) children(ctx context.Context, in shared.Folder) ([]string, error) {
+func (e *engine) children(ctx context.Context, in shared.Folder) ([]string, error) {
 	names, err := ask(ctx, e, func() (names []string, err error) {
 		if _, err = e.conn().Sync(e.folder(in)); err == nil {
 			names, _, err = e.conn().Children(e.folder(in))
@@ -308,7 +304,7 @@ func (e *Engine) children(ctx context.Context, in shared.Folder) ([]string, erro
 }
 
 // nodes returns the nodes that Up creates with the content of a marker, parents first.
-func (e *Engine) nodes() []string {
+func (e *engine) nodes() []string {
 	var all []string
 	for i, c := range e.root {
 		if c == '/' && i > 0 {
@@ -319,7 +315,7 @@ func (e *Engine) nodes() []string {
 }
 
 // Up implements shared.Schema. It creates the nodes, and changes nothing that exists.
-func (e *Engine) Up(ctx context.Context) error {
+func (e *engine) Up(ctx context.Context) error {
 	for _, path := range e.nodes() {
 		_, err := ask(ctx, e, func() (string, error) { return e.conn().Create(path, []byte(shared.NewMarker()), 0, e.acl) })
 		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
@@ -331,7 +327,7 @@ func (e *Engine) Up(ctx context.Context) error {
 
 // Down implements shared.Schema. It removes all nodes of the store. The marker goes
 // first, so that servers stop.
-func (e *Engine) Down(ctx context.Context) error {
+func (e *engine) Down(ctx context.Context) error {
 	if err := e.remove(ctx, e.marker()); err != nil {
 		return err
 	}
@@ -351,7 +347,7 @@ func (e *Engine) Down(ctx context.Context) error {
 }
 
 // remove deletes nodes that exist.
-func (e *Engine) remove(ctx context.Context, paths ...string) error {
+func (e *engine) remove(ctx context.Context, paths ...string) error {
 	for _, path := range paths {
 		_, err := ask(ctx, e, func() (struct{}, error) { return struct{}{}, e.conn().Delete(path, -1) })
 		if err != nil && !errors.Is(err, zk.ErrNoNode) {
@@ -362,7 +358,7 @@ func (e *Engine) remove(ctx context.Context, paths ...string) error {
 }
 
 // Print implements shared.Schema. It returns the commands of Up.
-func (e *Engine) Print() (string, error) {
+func (e *engine) Print() (string, error) {
 	var out strings.Builder
 	for _, path := range e.nodes() {
 		fmt.Fprintf(&out, "create %s %q\n", path, shared.NewMarker())
