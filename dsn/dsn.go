@@ -15,7 +15,11 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 // Parse reads a URL that may name several hosts, HOST:PORT,HOST:PORT. The URL that
@@ -130,4 +134,28 @@ func TLS(query url.Values) (*tls.Config, error) {
 		config.Certificates = []tls.Certificate{pair}
 	}
 	return config, nil
+}
+
+// Redis returns the options of a client for the Redis of a URL, or its sentinels, and
+// for the database of a number, "" for 0. With rediss:// it reads the parameters of TLS.
+// The client repeats no command: one without an answer may have been carried out.
+func Redis(u *url.URL, hosts []string, port, number string) (o redis.UniversalOptions, err error) {
+	o = redis.UniversalOptions{
+		ClientName: "nextid", Protocol: 2, Username: u.User.Username(), Addrs: WithPort(hosts, port),
+		MaxRetries: -1, MaxRedirects: -1, DialerRetries: 1, DialTimeout: connectTimeout, ContextTimeoutEnabled: true,
+		PipelinePoolSize: -1, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	}
+	o.Password, _ = u.User.Password()
+	if strings.HasPrefix(u.Scheme, "rediss") {
+		if o.TLSConfig, err = TLS(u.Query()); err != nil {
+			return o, err
+		}
+	}
+	if number != "" {
+		if o.DB, err = strconv.Atoi(number); err != nil {
+			err = fmt.Errorf("%q is not the number of a Redis database", number)
+		}
+	}
+	return o, err
 }

@@ -147,7 +147,6 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 	return g, nil
 }
 
-// Retire implements generator.Retirer.
 func (k kind) Retire(ctx context.Context, d generator.Definition) error {
 	return snowflake.Retire(ctx, k.pools, d, 0)
 }
@@ -166,12 +165,11 @@ type Generator struct {
 	threshold int64 // a draw asks for a padding if fewer ids are left
 	borrow    time.Duration
 
-	ctx  context.Context // of the goroutines in the background; ends with Close
-	stop context.CancelFunc
-	work sync.WaitGroup
-	wake chan struct{} // wakes padOnThreshold
-	lock chan struct{} // a mutex with one token
-
+	ctx                    context.Context // of the goroutines in the background; ends with Close
+	stop                   context.CancelFunc
+	work                   sync.WaitGroup
+	wake                   chan struct{} // wakes padOnThreshold
+	lock                   chan struct{} // a mutex with one token
 	pace                   atomic.Pointer[generator.Pace]
 	waits, refills, failed atomic.Int64 // see Stats
 

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -172,24 +170,13 @@ func (l Location) OpenRedis(p Passwords, timeout time.Duration) (*redis.Client, 
 	if err != nil {
 		return nil, err
 	}
-	number := 0
-	if d := l.database(); d != "" {
-		if number, err = strconv.Atoi(d); err != nil {
-			return nil, fmt.Errorf("%q is not the number of a Redis database", d)
-		}
+	o, err := dsn.Redis(l.url, []string{l.url.Host}, l.port(), l.database())
+	if err != nil {
+		return nil, err
 	}
-	o := &redis.Options{
-		Addr: net.JoinHostPort(l.url.Hostname(), l.port()), DB: number, Username: l.url.User.Username(), Password: password,
-		ClientName: "nextid", Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialerRetries: 1,
-		DialTimeout: connectTimeout, ReadTimeout: timeout, WriteTimeout: timeout, ContextTimeoutEnabled: true,
-		PoolSize: 1, PipelinePoolSize: -1,
-	}
-	if l.url.Scheme == "rediss" {
-		if o.TLSConfig, err = dsn.TLS(l.url.Query()); err != nil {
-			return nil, err
-		}
-	}
-	return redis.NewClient(o), nil
+	o.Password, o.PoolSize = password, 1
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = connectTimeout, timeout, timeout
+	return redis.NewClient(o.Simple()), nil
 }
 
 // QuoteName quotes the name of a table, or schema.table, for SQL. The parts may

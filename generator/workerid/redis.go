@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"net/url"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"nextid/dsn"
 	"nextid/generator/worker"
 )
 
@@ -16,7 +17,7 @@ import (
 // number again even if its holder is alive. Here the store refuses it, and the next
 // number is taken.
 type handOut struct {
-	options *redis.Options
+	options redis.UniversalOptions
 	shown   string // without a password
 	key     string
 	log     *slog.Logger
@@ -35,17 +36,14 @@ const handOutTimeout = 5 * time.Second
 
 // parseRedis parses redis://…/NUMBER?key=NAME.
 func parseRedis(text string) (opener, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
+	u, hosts, err := dsn.Parse(text)
+	if err != nil || u.Host == "" || len(hosts) > 1 {
 		return nil, errNotAURL
 	}
 	h := handOut{key: cmp.Or(u.Query().Get("key"), "nextid:worker-id"), shown: u.Redacted()}
-	u.RawQuery = ""
-	if h.options, err = redis.ParseURL(u.String()); err != nil {
-		return nil, errNotAURL
+	if h.options, err = dsn.Redis(u, hosts, "6379", strings.Trim(u.Path, "/")); err != nil {
+		return nil, err
 	}
-	h.options.MaxRetries, h.options.DialerRetries = -1, 1
-	h.options.Protocol, h.options.ContextTimeoutEnabled, h.options.ClientName = 2, true, "nextid"
 	return func(cfg Config) (wisher, error) {
 		h := h
 		h.log = cfg.Logger
@@ -68,7 +66,7 @@ func (h handOut) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) 
 func (h handOut) next(ctx context.Context, ids int64) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, handOutTimeout)
 	defer cancel()
-	c := redis.NewClient(h.options)
+	c := redis.NewClient(h.options.Simple())
 	defer func() { _ = c.Close() }() // nothing is sent any more
 	return handOutScript.Eval(ctx, c, []string{h.key}, ids).Int64()
 }

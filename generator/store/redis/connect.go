@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"nextid/dsn"
 	"nextid/generator/store/shared"
@@ -25,45 +24,29 @@ type location struct {
 	wait      int
 }
 
-// parse parses the URL of Open. The client repeats no command: one without an
-// answer may have been carried out.
+// parse parses the URL of open.
 func parse(text string) (l location, err error) {
 	u, hosts, err := dsn.Parse(text)
 	if err != nil {
 		return l, err
 	}
 	query := u.Query()
-	password, _ := u.User.Password()
 	l.namespace = cmp.Or(query.Get("namespace"), "nextid")
-	l.options = redis.UniversalOptions{
-		ClientName: "nextid", Protocol: 2, Username: u.User.Username(), Password: password,
-		SentinelUsername: query.Get("sentinel_user"), SentinelPassword: query.Get("sentinel_password"),
-		MaxRetries: -1, MaxRedirects: -1, DialerRetries: 1, DialTimeout: 5 * time.Second, ContextTimeoutEnabled: true,
-		PoolSize: 6, PipelinePoolSize: -1, ConnMaxIdleTime: 5 * time.Minute, DisableIdentity: true,
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-	}
 	if w := query.Get("wait"); w != "" {
 		if l.wait, err = strconv.Atoi(w); err != nil || l.wait < 0 {
 			return l, fmt.Errorf("wait=%s is not a number of replicas", w)
 		}
 	}
-	scheme, kind, _ := strings.Cut(u.Scheme, "+")
-	if scheme == "rediss" {
-		if l.options.TLSConfig, err = dsn.TLS(query); err != nil {
-			return l, err
-		}
-	}
-	path := strings.Trim(u.Path, "/")
-	port := "6379"
+	_, kind, _ := strings.Cut(u.Scheme, "+")
+	path, port, master := strings.Trim(u.Path, "/"), "6379", ""
 	switch kind {
 	case "cluster":
-		l.options.IsClusterMode = true
 		if path != "" && path != "0" {
 			return l, errors.New("a Redis Cluster has no numbered databases")
 		}
 	case "sentinel":
 		port = "26379"
-		if l.options.MasterName, path, _ = strings.Cut(path, "/"); l.options.MasterName == "" {
+		if master, path, _ = strings.Cut(path, "/"); master == "" {
 			return l, errors.New("the URL lacks the name of the master: redis+sentinel://HOST:26379/MASTER")
 		}
 	default:
@@ -71,14 +54,12 @@ func parse(text string) (l location, err error) {
 			return l, errors.New("several hosts need redis+sentinel:// or redis+cluster://")
 		}
 	}
-	if path != "" {
-		if l.options.DB, err = strconv.Atoi(path); err != nil {
-			return l, fmt.Errorf("%q is not the number of a Redis database", path)
-		}
-	}
-	l.options.Addrs = dsn.WithPort(hosts, port)
+	l.options, err = dsn.Redis(u, hosts, port, path)
+	l.options.IsClusterMode, l.options.MasterName = kind == "cluster", master
+	l.options.SentinelUsername, l.options.SentinelPassword = query.Get("sentinel_user"), query.Get("sentinel_password")
+	l.options.PoolSize, l.options.ConnMaxIdleTime = 6, 5*time.Minute
 	l.shown = dsn.Redacted(u, l.options.Addrs)
-	return l, nil
+	return l, err
 }
 
 // setting is a setting with which Redis can lose confirmed writes.
