@@ -5,11 +5,15 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"nextid/generator"
 )
@@ -274,4 +278,125 @@ func clean(text string) string {
 		text = text[:strings.LastIndexFunc(text, func(rune) bool { return true })]
 	}
 	return text
+}
+
+// series is the set of numbers that equal offset modulo increment, as with MySQL's
+// auto_increment_increment, or Tinyid's delta and remainder.
+type series struct{ offset, increment int64 }
+
+// from returns the least number of the series at or above v.
+func (s series) from(v int64) int64 { return v + generator.Gap(s.offset, s.increment, v) }
+
+// holds reports whether a ticket database with this series issues a number.
+func (s series) holds(v int64) bool { return v >= s.offset && s.from(v) == v }
+
+// above returns the least ticket of the series that is greater than v.
+func (s series) above(v int64) int64 { return s.from(max(v+1, s.offset)) }
+
+// maxDelta is the greatest increment for which joinSeries looks for a wider series.
+const maxDelta = 1 << 16
+
+// joinSeries returns the widest series whose numbers all belong to one of the
+// databases. Both of two make all numbers, one of two every second one. Numbers of
+// databases that are not taken over stay theirs.
+func joinSeries(found []position) (series, error) {
+	delta := max(found[0].increment, 1)
+	own := make(map[int64]bool, len(found))
+	for _, p := range found {
+		if max(p.increment, 1) != delta {
+			return series{}, generator.OptionError("Take them over one by one, under different names.",
+				"the databases count in steps of %d and of %d", delta, max(p.increment, 1))
+		}
+		own[generator.Modulo(p.offset, delta)] = true
+	}
+	widest := series{generator.Modulo(found[0].offset, delta), delta}
+	if delta > maxDelta {
+		return widest, nil
+	}
+	for increment := int64(1); increment < delta; increment++ {
+		for offset := range increment {
+			if delta%increment == 0 && all(own, offset, increment, delta) {
+				return series{offset, increment}, nil
+			}
+		}
+	}
+	return widest, nil
+}
+
+// all reports whether own contains every number below delta that equals offset
+// modulo increment.
+func all(own map[int64]bool, offset, increment, delta int64) bool {
+	for v := offset; v < delta; v += increment {
+		if !own[v] {
+			return false
+		}
+	}
+	return true
+}
+
+// reasons maps errors of databases to hints, by SQLSTATE of PostgreSQL and error
+// number of MySQL.
+var reasons = []struct {
+	states  []string
+	numbers []uint16
+	hint    string
+}{
+	{
+		[]string{"55P03"},
+		[]uint16{1205},
+		"A transaction used the table during the whole wait. Other statements got the lock in between, and nothing was changed. Call it again when that transaction has ended.",
+	},
+	{
+		[]string{"28P01", "28000"},
+		[]uint16{1045, 1698},
+		"Passwords come from the file of the setting database_passwords, lines of HOST:PORT:DATABASE:USER:PASSWORD.",
+	},
+	{
+		[]string{"42501"},
+		[]uint16{1044, 1142, 1143, 1227, 1370},
+		"The user needs the right to change what is fenced: UPDATE and DELETE on the table, the ownership of the sequence, TRIGGER on the table.",
+	},
+	{
+		nil,
+		[]uint16{1419},
+		"With a binary log MySQL lets only administrators make triggers: SET GLOBAL log_bin_trust_function_creators = 1 for that time, or fence it by hand.",
+	},
+	{
+		[]string{"42P01", "3F000"},
+		[]uint16{1146},
+		"Pass its key and table: import_generator(name, system, dsn, key => '…', table => '…').",
+	},
+	{
+		[]string{"25006"},
+		[]uint16{1290, 1836},
+		"The database is a replica or read-only: give the URL of the primary.",
+	},
+}
+
+func matches(err error, states []string, numbers []uint16) bool {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return slices.Contains(states, e.Code)
+	}
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && slices.Contains(numbers, e.Number)
+}
+
+// explain adds a hint to an error of a database.
+func explain(l Location, s system, err error) error {
+	if e, ok := errors.AsType[*generator.Error](err); ok {
+		return e
+	}
+	hint := "Is the database up, and does this server reach it? To go on without it, fence it by hand (" + s.how + "), and take it over from a copy with fence => false."
+	_, pg := errors.AsType[*pgconn.PgError](err)
+	_, my := errors.AsType[*mysql.MySQLError](err)
+	if pg || my {
+		hint = "Mend that, or fence it by hand (" + s.how + "), then pass fence => false."
+	}
+	for _, r := range reasons {
+		if matches(err, r.states, r.numbers) {
+			hint = r.hint
+		}
+	}
+	return generator.Errorf(generator.ErrNotNow, "", hint,
+		"the position cannot be taken over from %s: %s", l, strings.Join(strings.Fields(err.Error()), " "))
 }

@@ -1,10 +1,14 @@
 package generatortest
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+
+	"pgregory.net/rapid"
 )
 
 // Model checks all schedules of a Spin model with flags for the preprocessor. A
@@ -41,4 +45,23 @@ func Model(t *testing.T, file string, holds bool, flags ...string) {
 	if found := strings.Contains(out, "errors: 0") && !strings.Contains(out, "Search not completed"); found != holds {
 		t.Errorf("the rule holds: %v, want %v\n%s", found, holds, out)
 	}
+}
+
+// CheckInBubbles is rapid.Check with a bubble of virtual time for each run. In one
+// bubble for all, rapid would stop after a day of virtual time.
+func CheckInBubbles(t *testing.T, property func(*rapid.T)) {
+	t.Helper()
+	rapid.Check(t, func(r *rapid.T) {
+		var failure any // rapid ends a run by a panic, which must not end the bubble
+		synctest.Test(t, func(*testing.T) {
+			defer func() { failure = recover() }()
+			property(r)
+		})
+		if fmt.Sprintf("%T", failure) == "rapid.invalidData" {
+			panic(failure) // on a separate line: rapid distinguishes failures by their line
+		}
+		if failure != nil {
+			panic(failure)
+		}
+	})
 }
