@@ -41,7 +41,7 @@ var mutants = []struct {
 	},
 	{
 		"a worker id is a lease that ends by its holder's clock", "most snowflake servers",
-		[]change{{"snowflake/generator.go", "w.last = t.LastSlot(end - 1)", "w.last = Closed - 1"}},
+		[]change{{"snowflake/slot.go", "w.Last = t.LastSlot(end - 1)", "w.Last = Closed - 1"}},
 	},
 	{
 		"a server without its store goes on with the worker id that it remembers", "Meituan Leaf's local file",
@@ -155,7 +155,7 @@ var mutants = []struct {
 	},
 	{
 		"a strict snowflake answers from memory", "",
-		[]change{{"snowflake/kind.go", "\tif o.Strict {\n", "\tif o.Strict && ctx == nil {\n"}},
+		[]change{{"snowflake/options.go", "\tif o.Strict {\n", "\tif o.Strict && ctx == nil {\n"}},
 	},
 	{
 		"a server that ends gives back what it has used", "",
@@ -169,6 +169,28 @@ var mutants = []struct {
 		"after a restart an embedded store begins at the clock", "",
 		[]change{{"worker/claim.go", "base = max(base, m.greatest)", "base = max(base, math.MinInt64)"}},
 	},
+}
+
+// TestMutantsAreOfTheCode finds mutants whose code has changed.
+func TestMutantsAreOfTheCode(t *testing.T) {
+	for _, m := range mutants {
+		for _, c := range m.changes {
+			c.text(t, filepath.Join("..", c.file))
+		}
+	}
+}
+
+// text returns the content of a file with the text to replace.
+func (c change) text(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), c.old); n != 1 {
+		t.Fatalf("%s has %d times\n%s\nThe code has changed: bring the mutant up to date.", c.file, n, c.old)
+	}
+	return string(text)
 }
 
 // TestMutants shows that the schedules of a test run find each mutant.
@@ -214,15 +236,9 @@ func mutate(t *testing.T, changes []change) string {
 		if earlier, ok := replace[path]; ok {
 			from = earlier
 		}
-		text, err := os.ReadFile(from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := strings.Count(string(text), c.old); n != 1 {
-			t.Fatalf("%s has %d times\n%s\nThe code has changed: bring the mutant up to date.", c.file, n, c.old)
-		}
+		text := c.text(t, from)
 		replace[path] = filepath.Join(dir, strings.ReplaceAll(c.file, "/", "_"))
-		if err := os.WriteFile(replace[path], []byte(strings.Replace(string(text), c.old, c.new, 1)), 0o600); err != nil {
+		if err := os.WriteFile(replace[path], []byte(strings.Replace(text, c.old, c.new, 1)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
