@@ -1,17 +1,14 @@
 // Package ring is Baidu's cached uid-generator: it makes ids ahead of their use. The ring
-// holds 2^(sequence bits + boost_power) ids, or with short ticks those of a second, or of
-// a quarter of max_borrow if that is less. It is padded at the start, below a threshold,
-// and on a schedule. Under load it borrows: its ids carry future times.
+// is padded at the start, below a threshold, and on a schedule. Under load it borrows: its
+// ids carry future times, by max_borrow at most.
 //
 // The ring is a Window of package snowflake. A padding adds whole ticks. Nothing is
 // written per id, and a draw is one compare-and-swap. The times are reserved in the store
 // before their ids enter the ring, on a time line of the name and the worker id. So two
 // servers, or two starts, never have the same time of one worker id.
 //
-// Other than Baidu's generator, max_borrow limits the borrowed time. Draws wait if the
-// ring is empty (reject_take). A padding replaces ids that a time without load made old.
-// Ids that do not fit stay for the next padding. After the last tick of the time bits
-// draws fail, instead of returning negative ids.
+// Other than in Baidu's generator, a padding replaces ids that a time without load made
+// old, draws wait for an empty ring, and no draw follows the last tick of the time bits.
 package ring
 
 import (
@@ -124,7 +121,8 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 	if end > 0 && end < pool.Now()/1000+g.borrow.Milliseconds()/2 {
 		above = max(above, g.LastSlot(g.TickFrom(end)-1))
 	}
-	// A padding is a round trip to the store. So the ring holds a second at least.
+	// A padding is a round trip to the store. So the ring holds a second at least, or a
+	// quarter of max_borrow if that is less.
 	g.capacity = g.perTick * max(1<<o.BoostPower, int64(min(time.Second, g.borrow/4)/l.Unit))
 	g.threshold = max(g.capacity*int64(o.PaddingFactor)/100, 1)
 	g.ctx, g.stop = context.WithCancel(context.Background())
