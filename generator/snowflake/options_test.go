@@ -107,8 +107,8 @@ func TestNormalizeRefuses(t *testing.T) {
 		`{"on_rollback":"bits"}`:                                        "needs a layout with a rollback field",
 		`{"rollback_wait":"2s"}`:                                        "with on_rollback wait",
 		`{"on_rollback":"wait","rollback_wait":0}`:                      "between 1ms and 1h",
-		`{"max_ahead":"2s"}`:                                            "between 0 and 1s",
-		`{"max_ahead":-1}`:                                              "between 0 and 1s",
+		`{"max_ahead":"2s"}`:                                            "between 0s and 1s",
+		`{"max_ahead":-1}`:                                              "between 0s and 1s",
 		`[1]`:                                                           "must be a JSON object",
 	} {
 		got, err := builtKind.Normalize(json.RawMessage(in))
