@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -433,39 +434,19 @@ func eachLine(text string, f func(fields []string) error) error {
 	return nil
 }
 
-// splitFields splits a line at blanks, up to a # that begins a field. A field may be
-// in double quotes.
-func splitFields(line string) ([]string, error) {
-	var fields []string
-	rest := strings.TrimRight(line, "\r\n")
-	for {
-		rest = strings.TrimLeft(rest, " \t")
-		if rest == "" || rest[0] == '#' {
-			return fields, nil
+// field matches the next field of a line. It may be in double quotes, with a double
+// quote doubled.
+var field = regexp.MustCompile(`^[ \t]*(?:"((?:[^"]|"")*)"|([^" \t][^ \t]*))[ \t]*`)
+
+// splitFields splits a line at blanks, up to a # that begins a field.
+func splitFields(line string) (fields []string, err error) {
+	for rest := strings.Trim(line, " \t\r\n"); rest != "" && rest[0] != '#'; {
+		m := field.FindStringSubmatch(rest)
+		if m == nil {
+			return nil, errors.New("a quoted field has no end")
 		}
-		if rest[0] != '"' {
-			end := strings.IndexAny(rest, " \t")
-			if end < 0 {
-				end = len(rest)
-			}
-			fields = append(fields, rest[:end])
-			rest = rest[end:]
-			continue
-		}
-		var b strings.Builder
-		for rest = rest[1:]; ; {
-			end := strings.IndexByte(rest, '"')
-			if end < 0 {
-				return nil, errors.New("a quoted field has no end")
-			}
-			b.WriteString(rest[:end])
-			rest = rest[end+1:]
-			if !strings.HasPrefix(rest, `"`) {
-				break
-			}
-			b.WriteByte('"')
-			rest = rest[1:]
-		}
-		fields = append(fields, b.String())
+		fields = append(fields, strings.ReplaceAll(m[1], `""`, `"`)+m[2])
+		rest = rest[len(m[0]):]
 	}
+	return fields, nil
 }

@@ -138,13 +138,23 @@ func argFormat(formats []byte, i int) (binary bool, err error) {
 	return code == 1, nil
 }
 
+// readTarget reads a Describe or Close: S for a statement or P for a portal, and its
+// name.
+func readTarget(typ byte, body []byte) (kind byte, name []byte, err error) {
+	r := read(body)
+	kind, name = r.Byte(), r.CString()
+	if !r.OK() || kind != 'S' && kind != 'P' {
+		err = errMalformed(typ)
+	}
+	return kind, name, err
+}
+
 // describe serves Describe of a statement (ParameterDescription, then RowDescription
 // or NoData) or of a portal.
 func (c *conn) describe(body []byte, out *wire.Out) error {
-	r := read(body)
-	kind, name := r.Byte(), r.CString()
-	if !r.OK() || (kind != 'S' && kind != 'P') {
-		return errMalformed('D')
+	kind, name, err := readTarget('D', body)
+	if err != nil {
+		return err
 	}
 	if kind == 'P' {
 		p, err := c.SQL.Portal(name)
@@ -224,10 +234,9 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 // close serves Close of a statement or a portal. An unknown name is no error
 // ("Message Flow").
 func (c *conn) close(body []byte, out *wire.Out) error {
-	r := read(body)
-	kind, name := r.Byte(), r.CString()
-	if !r.OK() || (kind != 'S' && kind != 'P') {
-		return errMalformed('C')
+	kind, name, err := readTarget('C', body)
+	if err != nil {
+		return err
 	}
 	if kind == 'S' {
 		c.SQL.Unprepare(name)

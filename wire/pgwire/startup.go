@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -221,7 +222,10 @@ const maxShown = 64
 // commandLine reads the settings in the parameter "options": -c name=value and
 // --name=value. A backslash escapes a blank.
 func commandLine(text string) (settings []setting.Own, err error) {
-	words := splitOptions(text)
+	words := optionWord.FindAllString(text, -1)
+	for i, w := range words {
+		words[i] = escaped.ReplaceAllString(w, "$1")
+	}
 	for i := 0; i < len(words); i++ {
 		assignment := ""
 		switch w := words[i]; {
@@ -243,30 +247,12 @@ func commandLine(text string) (settings []setting.Own, err error) {
 	return settings, nil
 }
 
-// splitOptions splits a text at blanks. A byte behind a backslash is part of the
-// word.
-func splitOptions(text string) []string {
-	var words []string
-	var word []byte // nil: between two words
-	for i := 0; i < len(text); i++ {
-		b := text[i]
-		if b == ' ' || b == '\t' || b == '\n' {
-			if word != nil {
-				words, word = append(words, string(word)), nil
-			}
-			continue
-		}
-		if b == '\\' && i+1 < len(text) {
-			i++
-			b = text[i]
-		}
-		word = append(word, b)
-	}
-	if word != nil {
-		words = append(words, string(word))
-	}
-	return words
-}
+// A word of the parameter "options" ends at a blank. A character behind a backslash
+// is part of the word.
+var (
+	optionWord = regexp.MustCompile(`(?s)(?:\\.|[^ \t\n])+`)
+	escaped    = regexp.MustCompile(`(?s)\\(.)`)
+)
 
 // Exchange is the login of one client: Authentication messages and the client's
 // answers ("p": password, SASL).
