@@ -24,14 +24,13 @@ const Password = "pass word/@:"
 func (s *Server) certificate() {
 	s.t.Helper()
 	var key string
-	s.CA, key, _ = Certificate(s.t, s.Dir)
+	s.CA, key = Certificate(s.t, s.Dir)
 	s.own(s.CA, key)
 }
 
 // Certificate writes a self-signed certificate for 127.0.0.1 and its key to dir, each
-// alone and both to tls.pem, and returns a pool that trusts it. libpq before 15 reads
-// the address from the common name.
-func Certificate(t testing.TB, dir string) (certFile, keyFile string, pool *x509.CertPool) {
+// alone and both to tls.pem. libpq before 15 reads the address from the common name.
+func Certificate(t testing.TB, dir string) (certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
@@ -51,7 +50,5 @@ func Certificate(t testing.TB, dir string) (certFile, keyFile string, pool *x509
 		must(t, os.WriteFile(file, text, 0o600))
 	}
 	must(t, os.Chmod(certFile, 0o644)) // clients may run as other users
-	pool = x509.NewCertPool()
-	pool.AppendCertsFromPEM(cert)
-	return certFile, keyFile, pool
+	return certFile, keyFile
 }

@@ -289,7 +289,7 @@ func (r *run) makeNames(server *dbtest.Server, from, to, conns int) {
 // underTLS returns the ratio of CPU times with TLS and without, measured by the same
 // driver.
 func (r *run) underTLS() report.Cell {
-	cert, key, _ := dbtest.Certificate(r, r.TempDir())
+	cert, key := dbtest.Certificate(r, r.TempDir())
 	server := r.Open(r.Server("--tls-cert", cert, "--tls-key", key).Start, nextID)
 	defer server.Stop()
 	used := map[string][]float64{}

@@ -490,7 +490,7 @@ func selfSigned(t *testing.T) (certificate, key string) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	certificate, key, _ = dbtest.Certificate(t, dir)
+	certificate, key = dbtest.Certificate(t, dir)
 	return certificate, key
 }
 

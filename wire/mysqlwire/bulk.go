@@ -55,11 +55,7 @@ func (c *conn) bulkExecute(ctx context.Context, body []byte, out *wire.Out) erro
 			return err
 		}
 	}
-	if begun {
-		out.B = c.eof(out.B, 0)
-	} else {
-		out.B = c.ok(out.B, c.affected(), c.SQL.LastInsertID())
-	}
+	out.B = c.endResult(out.B, begun)
 	return nil
 }
 

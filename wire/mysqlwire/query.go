@@ -62,16 +62,18 @@ func (c *conn) sendResult(ctx context.Context, p *sqlfuncs.Portal, binary, known
 	if _, err := c.sendRows(ctx, p, binary, 0, out); err != nil {
 		return err
 	}
-	if p.Columns() != nil {
-		out.B = c.eof(out.B, 0)
-	} else {
-		out.B = c.ok(out.B, c.affected(), c.SQL.LastInsertID())
-	}
+	out.B = c.endResult(out.B, p.Columns() != nil)
 	return nil
 }
 
-// affected returns the number of rows for an OK packet.
-func (c *conn) affected() uint64 { return uint64(max(0, c.SQL.MySQL().Affected)) }
+// endResult appends the packet that ends a result set, or the OK packet of a statement
+// without columns.
+func (c *conn) endResult(dst []byte, set bool) []byte {
+	if set {
+		return c.eof(dst, 0)
+	}
+	return c.ok(dst, uint64(max(0, c.SQL.MySQL().Affected)), c.SQL.LastInsertID())
+}
 
 // sendRows sends the rows of a portal, at most limit if it is not 0. It runs a
 // statement without columns. ended reports that there are no more rows.

@@ -55,7 +55,7 @@ func TestConformance(t *testing.T) {
 // page names.
 func TestConformanceWithLoginAndTLS(t *testing.T) {
 	t.Parallel()
-	cert, key, _ := dbtest.Certificate(t, t.TempDir())
+	cert, key := dbtest.Certificate(t, t.TempDir())
 	addr := dbtest.FreeAddr(t) // beside the port without TLS
 	plain := dbtest.Redis(t, "tls-port", strings.TrimPrefix(addr, "127.0.0.1:"),
 		"tls-cert-file", cert, "tls-key-file", key, "tls-ca-cert-file", cert, "tls-auth-clients", "no")

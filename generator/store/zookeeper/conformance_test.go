@@ -48,7 +48,7 @@ func TestConformance(t *testing.T) {
 func TestConformanceWithLoginAndTLS(t *testing.T) {
 	t.Parallel()
 	dir, addr := t.TempDir(), dbtest.FreeAddr(t) // beside the port without TLS
-	cert, _, _ := dbtest.Certificate(t, dir)
+	cert, _ := dbtest.Certificate(t, dir)
 	dbtest.ZooKeeper(t, 1, "secureClientPort="+strings.TrimPrefix(addr, "127.0.0.1:"), "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
 		"ssl.keyStore.location="+filepath.Join(dir, "tls.pem"), "ssl.keyStore.type=PEM", "ssl.trustStore.location="+cert, "ssl.trustStore.type=PEM", "ssl.clientAuth=none")
 	var u string
