@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,10 +56,6 @@ var starters = map[string]func(t testing.TB) store{
 		members := dbtest.Etcd(t, 3)
 		return store{members, dbtest.ClusterURL("etcd", members), false}
 	},
-	"etcd-tls": func(t testing.TB) store {
-		e := dbtest.EtcdTLS(t)
-		return store{[]*dbtest.Server{e}, e.EtcdURL("nextid", "pass word") + "?ca=" + url.QueryEscape(e.CA), true} // its certificate names its address
-	},
 	"zookeeper-ensemble": func(t testing.TB) store {
 		members := dbtest.ZooKeeper(t, 3)
 		return store{members, dbtest.ClusterURL("zookeeper", members), false}
@@ -83,10 +78,9 @@ func Stores() []string {
 	return []string{"postgres", "mariadb", "redis", "etcd", "zookeeper", embedded}
 }
 
-// Clusters returns the names of the stores of several processes, or with TLS, that
-// Run can start.
+// Clusters returns the names of the stores of several processes that Run can start.
 func Clusters() []string {
-	return []string{"redis-cluster", "etcd-cluster", "etcd-tls", "zookeeper-ensemble"}
+	return []string{"redis-cluster", "etcd-cluster", "zookeeper-ensemble"}
 }
 
 // newPlace starts the named store, and prepares its servers.

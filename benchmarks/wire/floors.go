@@ -150,9 +150,6 @@ func (r *run) lines() []line {
 			what: "8 × 16 at a time, parse_id between: CPU against each text on a connection of its own",
 			ours: differ, other: apart, bound: 1.2, aim: 1.1, often: 6,
 		},
-		{what: "8 × 16 at a time, parse_id between: CPU against next_id alone", ours: differ, other: equal},
-		{what: "8 × 16 at a time, parse_id alone: CPU against next_id alone", ours: ask(8, 16, parseID), other: equal},
-		{what: "20,000/s, 32 connections: p99 against the floor", ours: steady, other: onFloor(steady), of: p99},
 	}
 	for _, f := range [][2]string{
 		{"currval", "SELECT currval('orders')"},
@@ -181,10 +178,8 @@ func (r *run) lines() []line {
 		lines = append(append(lines, r.onOneStore(pg)...),
 			line{what: "prepared, 8 × 16 at a time: ids/s against PostgreSQL", ours: preparedDeep, other: onPg(preparedDeep), of: perSecond, bound: 15, aim: 18},
 			line{what: "20,000/s, 32 connections: p99 against PostgreSQL", ours: steady, other: onPg(steady), of: p99, bound: 0.2},
-			line{what: "20,000/s, 32 connections: p99 of the floor against PostgreSQL", ours: onFloor(steady), other: onPg(steady), of: p99},
 			line{what: crowds + "ids/s against PostgreSQL", ours: crowded, other: pgCrowd, of: perSecond, bound: 8},
-			line{what: crowds + "p99, ms", ours: crowded, of: p99Millis, bound: 12, often: 3},
-			line{what: crowds + "p99 against the floor's over TCP", ours: crowded, other: onFloor(crowd), of: p99})
+			line{what: crowds + "p99, ms", ours: crowded, of: p99Millis, bound: 12, often: 3})
 	}
 	if redis := r.Begin(dbtest.AsRedis); redis != nil {
 		lines = append(lines, line{what: "20,000/s, 32 connections: p99 against Redis", ours: steady, other: on(redis, redis.URL, steady, "INCR s"), of: p99, bound: 1})

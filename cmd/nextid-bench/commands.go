@@ -75,7 +75,6 @@ func sqlCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&floors, "floors", false, "measure the bounds")
 	cmd.Flags().StringVar(&c.Beside, "beside", "", "with --floors, another build of nextid to compare with: its program `FILE`")
 	cmd.Flags().StringVar(&c.Only, "only", "", "with --floors, only lines with `TEXT` in them")
-	cmd.Flags().DurationVar(&c.Length, "length", c.Length, "`TIME` of one measurement")
 	cmd.Flags().IntVar(&c.Rounds, "rounds", c.Rounds, "measurements of each server in each setting")
 	return cmd
 }
