@@ -26,12 +26,7 @@ func end(dst []byte, at int) []byte {
 // appendCString appends s and a zero byte. It cuts s at its first zero byte: a
 // client would read the rest as the next field.
 func appendCString(dst []byte, s string) []byte {
-	for i := range len(s) {
-		if s[i] == 0 {
-			s = s[:i]
-			break
-		}
-	}
+	s, _, _ = strings.Cut(s, "\x00")
 	return append(append(dst, s...), 0)
 }
 
