@@ -3,7 +3,7 @@ package datum
 import (
 	"errors"
 	"math"
-	"math/bits"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -62,52 +62,26 @@ func floatOf(v Value) float64 {
 }
 
 func intArithmetic(op byte, a, b Value) (Value, error) {
-	x, y := a.Int, b.Int
-	if y == 0 && (op == '/' || op == '%') {
+	x, y := big.NewInt(a.Int), big.NewInt(b.Int)
+	switch {
+	case op == '+':
+		x.Add(x, y)
+	case op == '-':
+		x.Sub(x, y)
+	case op == '*':
+		x.Mul(x, y)
+	case b.Int == 0:
 		return Value{}, divisionByZero()
-	}
-	overflow := false
-	switch op {
-	case '+':
-		a.Int = x + y
-		overflow = (x < 0) == (y < 0) && (a.Int < 0) != (x < 0)
-	case '-':
-		a.Int = x - y
-		overflow = (x < 0) != (y < 0) && (a.Int < 0) != (x < 0)
-	case '*':
-		a.Int, overflow = multiply(x, y)
-	case '/':
-		overflow = x == math.MinInt64 && y == -1
-		if !overflow {
-			a.Int = x / y
-		}
+	case op == '/':
+		x.Quo(x, y)
 	default:
-		if a.Int = 0; y != -1 {
-			a.Int = x % y
-		}
+		x.Rem(x, y)
 	}
-	if overflow {
+	if !x.IsInt64() {
 		return Value{}, outOfRange(a.Type)
 	}
-	n, err := checkInt(a.Type, a.Int)
-	a.Int = n
-	return a, err
-}
-
-// multiply returns x × y and whether it overflowed.
-func multiply(x, y int64) (int64, bool) {
-	hi, lo := bits.Mul64(magnitude(x), magnitude(y))
-	if (x < 0) != (y < 0) {
-		return -int64(lo), hi != 0 || lo > 1<<63
-	}
-	return int64(lo), hi != 0 || lo > math.MaxInt64
-}
-
-func magnitude(x int64) uint64 {
-	if x < 0 {
-		return -uint64(x)
-	}
-	return uint64(x)
+	n, err := checkInt(a.Type, x.Int64())
+	return Value{Type: a.Type, Valid: true, Int: n}, err
 }
 
 // checkInt checks the range of an integer type.
@@ -137,20 +111,9 @@ func floatArithmetic(op byte, t OID, x, y float64) (Value, error) {
 		f = float64(float32(f))
 	}
 	if math.IsInf(f, 0) {
-		return Value{}, floatOverflow()
-	}
-	if f == 0 && x != 0 && (op == '/' || op == '*' && y != 0) {
-		return Value{}, floatUnderflow()
+		return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, "value out of range: overflow")
 	}
 	return Value{Type: t, Valid: true, Float: f}, nil
-}
-
-func floatOverflow() error {
-	return sqlstate.New(sqlstate.NumericOutOfRange, "value out of range: overflow")
-}
-
-func floatUnderflow() error {
-	return sqlstate.New(sqlstate.NumericOutOfRange, "value out of range: underflow")
 }
 
 // isSpace is C's isspace, which PostgreSQL's input functions skip.

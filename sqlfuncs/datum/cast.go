@@ -241,7 +241,10 @@ func castNumber(v Value, to OID) (Value, error) {
 		}
 		return decimalOf(v).Value()
 	case Float4, Float8:
-		return castToFloat(v, to)
+		if v.Type == Float4 { // exactly
+			v.Type = Float8
+		}
+		return parseFloat(to, string(AppendText(nil, v, nil)))
 	}
 	if v.Type == Numeric {
 		n, err := numericToInt(v, to)
@@ -253,25 +256,6 @@ func castNumber(v Value, to OID) (Value, error) {
 	}
 	n, err := checkInt(to, int64(f))
 	return Value{Type: to, Valid: true, Int: n}, err
-}
-
-func castToFloat(v Value, to OID) (Value, error) {
-	if v.Type == Numeric {
-		return parseFloat(to, v.Str)
-	}
-	f := floatOf(v)
-	if to == Float4 {
-		f = float64(float32(f))
-		switch {
-		case v.Type == Float8 && math.IsInf(f, 0):
-			return Value{}, floatOverflow()
-		case v.Type == Float8 && f == 0 && v.Float != 0:
-			return Value{}, floatUnderflow()
-		case v.Type == Int8 || v.Type == Int4:
-			f = float64(float32(v.Int)) // one rounding, not two
-		}
-	}
-	return Value{Type: to, Valid: true, Float: f}, nil
 }
 
 // CommonType finds the type of UNION, CASE, COALESCE, VALUES and the like

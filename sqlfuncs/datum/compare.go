@@ -3,7 +3,7 @@ package datum
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
+	"strconv"
 	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -160,53 +160,34 @@ func compareElements(c class, a, b Value) (int, error) {
 // other types first. A key says where it ends, so that the keys of several
 // columns may follow each other.
 func AppendKey(dst []byte, v Value) []byte {
-	c := classOf(v.Type)
 	if !v.Valid {
 		return append(dst, nullKey)
 	}
+	c, text := classOf(v.Type), v.Str
 	switch c {
 	case intClass:
-		return appendNumberKey(dst, formatInt(v.Int))
+		c, text = numericClass, formatInt(v.Int)
 	case numericClass:
-		return appendNumberKey(dst, v.Str)
+		if strings.Contains(text, ".") {
+			text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+		}
 	case floatClass:
-		return binary.BigEndian.AppendUint64(append(dst, byte(c)), floatKey(v.Float))
+		text = strconv.FormatFloat(v.Float+0, 'g', -1, 64) // the two zeros are one
 	case boolClass, clockClass:
-		return binary.BigEndian.AppendUint64(append(dst, byte(c)), uint64(v.Int))
+		text = formatInt(v.Int)
 	case timeClass, intervalClass:
 		days, micros := dayAndTime(v)
-		dst = binary.BigEndian.AppendUint64(append(dst, byte(c)), uint64(days))
-		return binary.BigEndian.AppendUint64(dst, uint64(micros))
+		text = formatInt(days) + " " + formatInt(micros)
 	case arrayClass, recordClass:
 		dst = binary.AppendUvarint(append(dst, byte(c)), uint64(len(v.Elems)))
 		for _, e := range v.Elems {
 			dst = AppendKey(dst, e)
 		}
 		return dst
-	default:
-		return appendSizedKey(dst, c, v.Str)
 	}
+	dst = binary.AppendUvarint(append(dst, byte(c)), uint64(len(text)))
+	return append(dst, text...)
 }
 
 // nullKey is the key of NULL, which is no class.
 const nullKey = 0xff
-
-func appendSizedKey(dst []byte, c class, s string) []byte {
-	dst = binary.AppendUvarint(append(dst, byte(c)), uint64(len(s)))
-	return append(dst, s...)
-}
-
-// appendNumberKey appends a numeric without the zeros at its end.
-func appendNumberKey(dst []byte, s string) []byte {
-	return appendSizedKey(dst, numericClass, trimNumeric(s))
-}
-
-func trimNumeric(s string) string {
-	if strings.IndexByte(s, '.') < 0 {
-		return s
-	}
-	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
-}
-
-// floatKey makes one pattern of the two zeros.
-func floatKey(f float64) uint64 { return math.Float64bits(f + 0) }

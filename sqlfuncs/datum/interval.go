@@ -1,6 +1,7 @@
 package datum
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -54,13 +55,13 @@ func (i interval) plus(j interval) (interval, error) {
 
 // times multiplies every part.
 func (i interval) times(n int64) (interval, error) {
-	months, over1 := multiply(int64(i.months), n)
-	days, over2 := multiply(int64(i.days), n)
-	micros, over3 := multiply(i.micros, n)
-	if over1 || over2 || over3 || months != int64(int32(months)) || days != int64(int32(days)) {
+	months, err1 := intArithmetic('*', MakeInt4(int64(i.months)), MakeInt8(n))
+	days, err2 := intArithmetic('*', MakeInt4(int64(i.days)), MakeInt8(n))
+	micros, err3 := intArithmetic('*', MakeInt8(i.micros), MakeInt8(n))
+	if cmp.Or(err1, err2, err3) != nil {
 		return interval{}, intervalOutOfRange()
 	}
-	return interval{micros, int32(days), int32(months)}, nil
+	return interval{micros.Int, int32(days.Int), int32(months.Int)}, nil
 }
 
 // Lengths that the comparison of intervals assumes.
@@ -207,5 +208,5 @@ func appendInterval(dst []byte, i interval) []byte {
 	} else if negative {
 		dst = append(dst, '+')
 	}
-	return appendClock(dst, magnitude(micros))
+	return appendClock(dst, uint64(max(micros, -micros)))
 }

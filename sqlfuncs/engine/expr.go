@@ -128,29 +128,24 @@ func (e *Expr) IsConstant() bool { return len(e.Refs) == 0 && !e.Volatile }
 // Coerce converts e to type t. ctx limits the conversions. Untyped literals are
 // parsed as t, parameters without a type become t.
 func (p *Planner) Coerce(e *Expr, t datum.OID, ctx datum.CastContext) (*Expr, error) {
+	if e.Type == t || t == datum.Unknown {
+		return e, nil
+	}
+	if e.Param > 0 && e.Type == datum.Unknown {
+		now := &p.Params[e.Param-1]
+		if *now == datum.Unknown || *now == t {
+			*now, e.Type = t, t
+			return e, nil
+		}
+		c := *e // an earlier use of the parameter decided its type
+		c.Type, c.Param = *now, 0
+		return p.Coerce(&c, t, ctx)
+	}
 	return p.Dialect.Coerce(p, e, t, ctx)
 }
 
 // Coerce implements Dialect (PostgreSQL 10.4).
 func (PostgreSQL) Coerce(p *Planner, e *Expr, t datum.OID, ctx datum.CastContext) (*Expr, error) {
-	if e.Type == t || t == datum.Unknown {
-		return e, nil
-	}
-	if e.Param > 0 && e.Type == datum.Unknown {
-		switch now := p.Params[e.Param-1]; now {
-		case datum.Unknown:
-			p.Params[e.Param-1] = t
-			e.Type = t
-			return e, nil
-		case t:
-			e.Type = t
-			return e, nil
-		default: // an earlier use of the parameter decided its type
-			c := *e
-			c.Type, c.Param = now, 0
-			return p.Coerce(&c, t, ctx)
-		}
-	}
 	if e.untyped() {
 		if !e.Literal.Valid {
 			c := Constant(datum.Null(t))

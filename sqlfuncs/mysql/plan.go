@@ -78,19 +78,6 @@ func (*Dialect) Truth(p *engine.Planner, e *engine.Expr, _ string) (*engine.Expr
 // Coerce implements engine.Dialect. It also converts between types for which
 // PostgreSQL has no cast; see cast.
 func (d *Dialect) Coerce(p *engine.Planner, e *engine.Expr, t datum.OID, ctx datum.CastContext) (*engine.Expr, error) {
-	if e.Type == t || t == datum.Unknown {
-		return e, nil
-	}
-	if e.Param > 0 && e.Type == datum.Unknown {
-		if now := p.Params[e.Param-1]; now == datum.Unknown || now == t {
-			p.Params[e.Param-1], e.Type = t, t
-			return e, nil
-		} else {
-			c := *e
-			c.Type, c.Param = now, 0
-			return d.Coerce(p, &c, t, ctx)
-		}
-	}
 	if e.Literal != nil && e.Type == datum.Unknown && !e.Literal.Valid {
 		return engine.Constant(datum.Null(t)).Named(e), nil
 	}

@@ -74,10 +74,6 @@ func formatType(oid datum.OID, mod int32) string {
 		limit = "(" + strconv.Itoa(int(mod)) + ")"
 	}
 	switch {
-	case t.name == "bit":
-		return "bit" + limit
-	case t.name == "varbit":
-		return "bit varying" + limit
 	case t.name == "timetz":
 		return "time" + limit + " with time zone"
 	case !ok:
