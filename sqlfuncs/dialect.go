@@ -119,7 +119,8 @@ func (postgres) env(s *Session) datum.Env {
 	if err != nil {
 		location = time.UTC
 	}
-	return datum.Env{Location: location, Names: s.server.system}
+	bytea, _ := s.vars.Get("bytea_output")
+	return datum.Env{Location: location, ByteaEscape: bytea == "escape", Names: s.server.system}
 }
 
 // table implements dialect. A generator's name is a table, too: that of its

@@ -10,17 +10,32 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// parseBytea reads the hex form, \x….
+// parseBytea reads the hex form (\x…) and the escape form.
 func parseBytea(s string) (Value, error) {
 	if digits, ok := strings.CutPrefix(s, `\x`); ok {
 		return parseByteaHex(digits)
 	}
-	if strings.Contains(s, `\`) {
-		return Value{}, sqlstate.New(sqlstate.InvalidText, "invalid input syntax for type bytea").
-			WithHint(`Write the bytes in hex, '\x0a1b'.`)
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '\\' {
+			rest := s[i+1:]
+			switch {
+			case strings.HasPrefix(rest, `\`):
+				i++
+			case len(rest) >= 3 && rest[0] >= '0' && rest[0] <= '3' && isOctal(rest[1]) && isOctal(rest[2]):
+				c = (rest[0]-'0')<<6 | (rest[1]-'0')<<3 | (rest[2] - '0')
+				i += 3
+			default:
+				return Value{}, sqlstate.New(sqlstate.InvalidText, "invalid input syntax for type bytea")
+			}
+		}
+		b = append(b, c)
 	}
-	return MakeString(Bytea, s), nil
+	return MakeString(Bytea, string(b)), nil
 }
+
+func isOctal(c byte) bool { return c-'0' < 8 }
 
 // parseByteaHex reads pairs of digits with white space between pairs.
 func parseByteaHex(s string) (Value, error) {
@@ -59,8 +74,22 @@ func hexDigit(s string) (byte, error) {
 	return 0, sqlstate.New(sqlstate.InvalidParameterValue, `invalid hexadecimal digit: "%s"`, clip(s[:size]))
 }
 
-func appendBytea(dst []byte, s string) []byte {
-	return hex.AppendEncode(append(dst, `\x`...), []byte(s))
+// appendBytea prints bytea_output hex or escape.
+func appendBytea(dst []byte, s string, env *Env) []byte {
+	if env == nil || !env.ByteaEscape {
+		return hex.AppendEncode(append(dst, `\x`...), []byte(s))
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\\':
+			dst = append(dst, `\\`...)
+		case c < ' ' || c > '~':
+			dst = append(dst, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
 }
 
 // Values of bit and bit varying are their binary digits in Str.

@@ -27,7 +27,7 @@ var literals = []struct {
 	{"text varchar name json jsonb", []string{"", "a", "A b", "  padded  ", "ä€😀", "null", `"x"`}},
 	{"name", []string{"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggggggggg", "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggää"}},
 	{`"char"`, []string{"", "a", "ab", "\x7f"}},
-	{"bytea", []string{"", "abc", `\x`, `\x00ff`, `\xDEadBE`, `\x0`, `\x0g`, `\x 00 ff `, `\x0 0`, `\400`, `\8`, `a\`, `\1`, "ä", `\xä`, " "}},
+	{"bytea", []string{"", "abc", `\x`, `\x00ff`, `\xDEadBE`, `\x0`, `\x0g`, `\x 00 ff `, `\x0 0`, `\\`, `\000\377`, `\400`, `\8`, `a\`, `\1`, "ä", `\xä`, `x\\y`, " "}},
 	{"uuid", []string{
 		"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", "{a0eebc99-9c0b4ef8-bb6d6bb9-bd380a11}", "a0eebc999c0b4ef8bb6d6bb9bd380a11",
 		"a0ee-bc99-9c0b-4ef8-bb6d-6bb9-bd38-0a11", "{a0eebc99-9c0b4ef8-bb6d6bb9-bd380a11", "a0eebc99-9c0b4ef8-bb6d6bb9-bd380a11}", "", "{}", "a0eebc999c0b4ef8bb6d6bb9bd380a1", "a0eebc999c0b4ef8bb6d6bb9bd380a111",

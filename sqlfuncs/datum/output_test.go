@@ -45,6 +45,16 @@ func TestNullHasNoForm(t *testing.T) {
 	}
 }
 
+func TestByteaOutputFollowsTheSetting(t *testing.T) {
+	v := MakeString(Bytea, "a\\\x00\xff~\x7f")
+	if got, want := text(v, nil), `\x615c00ff7e7f`; got != want {
+		t.Errorf("hex: %s, want %s", got, want)
+	}
+	if got, want := text(v, &Env{ByteaEscape: true}), `a\\\000\377~\177`; got != want {
+		t.Errorf("escape: %s, want %s", got, want)
+	}
+}
+
 func TestRecordsPrintAsRowLiterals(t *testing.T) {
 	for _, c := range []struct {
 		elems []Value

@@ -119,7 +119,7 @@ func AppendText(dst []byte, v Value, env *Env) []byte {
 		}
 		return append(dst, v.Str...)
 	case Bytea:
-		return appendBytea(dst, v.Str)
+		return appendBytea(dst, v.Str, env)
 	case UUID:
 		return appendUUID(dst, v.Str)
 	case Record:
@@ -138,9 +138,10 @@ func AppendText(dst []byte, v Value, env *Env) []byte {
 
 // Env holds the session's settings on which text forms depend.
 type Env struct {
-	Location *time.Location // TimeZone; nil: UTC
-	Names    Names          // resolves reg* types; nil: only numbers
-	Worker   Worker         // ends long conversions; nil: nothing does
+	Location    *time.Location // TimeZone; nil: UTC
+	ByteaEscape bool
+	Names       Names  // resolves reg* types; nil: only numbers
+	Worker      Worker // ends long conversions; nil: nothing does
 }
 
 // Worker counts work, in bytes read. An error of it ends the operation.

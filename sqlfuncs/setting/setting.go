@@ -112,19 +112,18 @@ func (s *Definition) Normalize(value string) (string, error) {
 	v, err := normalizeByType(s, value)
 	if only := onlyReading[s.Name]; err == nil && only != nil && !slices.Contains(only, v) {
 		err = sqlstate.New(sqlstate.FeatureNotSupported, "%s = %s is not supported by nextid", s.Name, v).
-			WithHint("It would change how texts are read or written. Use %s.", strings.Join(only, " or "))
+			WithHint("It would change how statements are read. Use %s.", strings.Join(only, " or "))
 	}
 	return v, err
 }
 
-// onlyReading lists the settings that affect the form of texts, with the values
+// onlyReading lists the settings that affect the parsing of texts, with the values
 // that nextid obeys. See Session.SettingsChanged in package sqlfuncs.
 var onlyReading = map[string][]string{
 	"standard_conforming_strings": {"on"},
 	"backslash_quote":             {"safe_encoding", "on"},
 	"transform_null_equals":       {"off"},
 	"array_nulls":                 {"on"},
-	"bytea_output":                {"hex"},
 }
 
 // normalizeByType checks a value by the type of its setting.
