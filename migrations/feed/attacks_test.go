@@ -317,7 +317,8 @@ func TestServersAfterARestore(t *testing.T) {
 	})
 }
 
-// TestGoneBack: a sequence goes back within its block. Its feeder moves it.
+// TestGoneBack: a sequence goes back within its block, or to an earlier one, as after a
+// failover. Its feeder moves it.
 func TestGoneBack(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
@@ -330,6 +331,15 @@ func TestGoneBack(t *testing.T) {
 		f.exec(0, "ALTER SEQUENCE "+f.sequence()+" RESTART")
 		if s, moved, err := one.Step(t.Context(), false); !moved || err != nil || s.First <= first+900 {
 			t.Errorf("moved %v to %d, %v", moved, s.First, err)
+		}
+		before := f.status().Feeds[0].State
+		if _, moved, err := one.Step(t.Context(), true); !moved || err != nil {
+			t.Fatal(moved, err)
+		}
+		f.exec(0, fmt.Sprintf("ALTER SEQUENCE "+f.sequence()+" MINVALUE %d MAXVALUE %d START WITH %[1]d RESTART WITH %[1]d", before.First, before.Last))
+		f.exec(0, fmt.Sprintf(map[bool]string{false: "COMMENT ON SEQUENCE %s IS '%s'", true: "ALTER TABLE %s COMMENT = '%s'"}[f.mysql], f.sequence(), before.Note))
+		if s, moved, err := one.Step(t.Context(), false); !moved || err != nil || s.First <= before.Last+1000 {
+			t.Errorf("from an earlier block: moved %v to %d, %v", moved, s.First, err)
 		}
 	})
 }

@@ -60,7 +60,7 @@ type Feed struct {
 	above   int64 // blocks must begin above it
 	patient bool  // the move of a command: a short wait never gets the lock of a busy sequence
 	hand    Note  // a drawn block that is certainly unused; the zero Note: none
-	seen    State // after the last Step
+	seen    int64 // the next number after the last Step
 }
 
 // Limits of one step. Inserts queue behind a move that waits for the sequence's
@@ -85,18 +85,22 @@ func (f *Feed) wait(s State) time.Duration {
 }
 
 // Due reports whether the sequence must move: half of its block is used, it is not in
-// the block of its note, or it has gone back since the last Step.
+// the block of its note, or it has gone back since the last Step, perhaps to an earlier
+// block, as after a failover that has lost the newest changes.
 func (f *Feed) Due(s State) bool {
-	return !s.FedBy(f.Generator) || s.Left() <= s.size()/2 || s.Note == f.seen.Note && s.Next < f.seen.Next
+	return !s.FedBy(f.Generator) || s.Left() <= s.size()/2 || s.Next < f.seen
 }
 
 // Step moves the sequence to a new block if that is due, or if fresh is set. It
 // returns the state after that. After an error, the sequence is in its old block or
 // in the new one. The error is for the user.
 func (f *Feed) Step(ctx context.Context, fresh bool) (s State, moved bool, err error) {
-	if s, err = f.Read(ctx); err != nil || !fresh && !f.Due(s) {
-		f.seen = s
+	if s, err = f.Read(ctx); err != nil {
 		return s, false, err
+	}
+	defer func() { f.seen = s.Next }()
+	if !fresh && !f.Due(s) {
+		return s, false, nil
 	}
 	var n Note
 	sent, err := f.change(ctx, f.wait(s), func(now State) (_ []string, err error) {
@@ -128,7 +132,6 @@ func (f *Feed) Step(ctx context.Context, fresh bool) (s State, moved bool, err e
 		moved, s.Note, s.First, s.Last = true, n, n.First+s.Increment-1, n.Last-s.Increment+1
 		s.Next = s.First
 	}
-	f.seen = s
 	return s, moved, err
 }
 
