@@ -237,6 +237,24 @@ func (f *fleet) await(i int) {
 	}
 }
 
+// TestDownOfOneDatabase: down names the databases that the servers go on feeding, such as
+// one that up knew under another host name.
+func TestDownOfOneDatabase(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		f.fedByServers(1, f.dsns...)
+		f.await(1)
+		o := f.options()
+		o.DSNs = f.dsns[:1]
+		if err := feed.Down(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if out := f.out.String(); strings.Count(out, "go on feeding") != 1 || !strings.Contains(out, f.dsns[1]) {
+			t.Errorf("down says %s", out)
+		}
+	})
+}
+
 // TestServersFollowTheName: the name of a database moves to another server, as after a
 // failover, and the old one goes on to answer. The servers feed the new one.
 func TestServersFollowTheName(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"nextid/generator"
 	"nextid/migrations/appdb"
 )
 
@@ -205,7 +206,7 @@ func (s *set) up(ctx context.Context, name string) error {
 		}
 	}
 	if !s.Cron {
-		if err := s.register(ctx, name, &Setting{Ahead: s.Ahead.String(), Block: s.Block}); err != nil {
+		if err := s.register(ctx, name, &generator.FeedOption{Ahead: generator.Duration(s.Ahead), Block: s.Block}); err != nil {
 			return err
 		}
 	}
@@ -260,39 +261,34 @@ func (t *target) run(ctx context.Context, statements ...string) error {
 
 // register replaces the entries of the targets of a generator in its option feeds, or
 // removes them if setting is nil.
-func (s *set) register(ctx context.Context, name string, setting *Setting) error {
+func (s *set) register(ctx context.Context, name string, setting *generator.FeedOption) error {
 	g, _, err := s.Server.find(ctx, name)
 	if err != nil {
 		return err
 	}
-	settings := map[string]*Setting{}
-	for _, t := range s.of(name) {
-		for key := range g.Feeds {
-			if t.has(ctx, key) {
-				settings[key] = nil
-			}
+	feeds, settings := s.of(name), map[string]*generator.FeedOption{}
+	for _, key := range slices.Sorted(maps.Keys(g.Feeds)) {
+		if slices.ContainsFunc(feeds, func(t *target) bool { return t.has(ctx, key) }) {
+			settings[key] = nil
+		} else if setting == nil {
+			fmt.Fprintf(s.Out, "the servers go on feeding %s from %s\n", key, name)
 		}
 	}
-	for _, t := range s.of(name) {
+	for _, t := range feeds {
 		if url, err := appdb.WithoutPassword(t.dsn); err != nil {
 			return &Error{What: "--dsn is not a URL"}
 		} else if setting != nil {
 			settings[url+" "+t.Column] = setting // see ParseKey
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(g.Feeds)) {
-		if _, is := settings[key]; !is && setting == nil {
-			fmt.Fprintf(s.Out, "the servers go on feeding %s from %s\n", key, name)
-		}
-	}
 	if len(settings) == 0 {
 		return nil
 	}
-	options, err := json.Marshal(map[string]any{"feeds": settings})
+	text, err := json.Marshal(map[string]any{"feeds": settings})
 	if err != nil {
 		return err
 	}
-	_, err = s.Server.db.ExecContext(ctx, "SELECT alter_generator($1, $2)", name, string(options))
+	_, err = s.Server.db.ExecContext(ctx, "SELECT alter_generator($1, $2)", name, string(text))
 	return ofServer(err)
 }
 
@@ -311,15 +307,11 @@ func (t *target) has(ctx context.Context, key string) bool {
 // fedByServers waits until a server has read each target. It returns an error if a
 // server cannot.
 func (s *set) fedByServers(ctx context.Context, feeds []*target) error {
-	deadline := time.Now().Add(feederPatience)
+	patient, cancel := context.WithTimeout(ctx, feederPatience)
+	defer cancel()
 	for _, t := range feeds {
 		says, err := s.Server.feederSays(ctx, t)
-		for err == nil && says == "" && time.Now().Before(deadline) {
-			select {
-			case <-time.After(pause):
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+		for err == nil && says == "" && sleep(patient, pause) == nil {
 			says, err = s.Server.feederSays(ctx, t)
 		}
 		if err != nil {

@@ -169,13 +169,21 @@ func (s *Sequence) change(ctx context.Context, wait time.Duration, plan func(Sta
 		if !errors.Is(err, errBusy) {
 			return sent, err
 		}
-		select {
-		case <-time.After(pause/2 + rand.N(pause)):
-		case <-ctx.Done():
-			return false, ctx.Err()
+		if err := sleep(ctx, pause/2+rand.N(pause)); err != nil {
+			return false, err
 		}
 	}
 	return false, err
+}
+
+// sleep waits for d, or until ctx ends, and then returns its error.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // moveSQL returns the statements of a move. The last one moves the sequence. So the

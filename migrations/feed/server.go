@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"nextid/generator"
 	"nextid/migrations/appdb"
 )
 
@@ -33,16 +34,16 @@ func (s *Server) Close() error { return s.db.Close() }
 
 // Draw implements Draw. Only after the store has lost numbers, or a sequence was
 // changed, is the first block not above.
-func (s *Server) Draw(ctx context.Context, generator string, above, n int64) (first int64, err error) {
+func (s *Server) Draw(ctx context.Context, name string, above, n int64) (first int64, err error) {
 	for range 2 {
-		err = s.db.QueryRowContext(ctx, "SELECT nextid.next_block($1, $2)", generator, n).Scan(&first)
+		err = s.db.QueryRowContext(ctx, "SELECT nextid.next_block($1, $2)", name, n).Scan(&first)
 		if appdb.PostgresSays(err, pgUndefinedTable) {
-			err = &Error{What: "it has no generator " + generator, Hint: "Run nextid migrate feed up.", Err: err}
+			err = &Error{What: "it has no generator " + name, Hint: "Run nextid migrate feed up.", Err: err}
 		}
 		if err != nil || first > above {
 			break
 		}
-		if err := s.above(ctx, generator, above); err != nil {
+		if err := s.above(ctx, name, above); err != nil {
 			return 0, err
 		}
 	}
@@ -52,23 +53,23 @@ func (s *Server) Draw(ctx context.Context, generator string, above, n int64) (fi
 // ofServer explains an error of the server, and names the server.
 func ofServer(err error) error { return hints.At("the nextid server", err) }
 
-// generator holds the options of a generator that feeds need.
-type generator struct {
+// options holds the options of a generator that feeds need.
+type options struct {
 	Start, Increment int64
-	Feeds            map[string]Setting
+	Feeds            map[string]generator.FeedOption
 	Scatter          json.RawMessage
 }
 
 // find reads a generator. there is false if the generator does not exist. It returns
 // an error if sequences cannot be fed from the generator.
-func (s *Server) find(ctx context.Context, name string) (g generator, there bool, err error) {
-	var kind, options string
-	err = s.db.QueryRowContext(ctx, "SELECT kind, options FROM nextid.generators WHERE name = $1", name).Scan(&kind, &options)
+func (s *Server) find(ctx context.Context, name string) (g options, there bool, err error) {
+	var kind, text string
+	err = s.db.QueryRowContext(ctx, "SELECT kind, options FROM nextid.generators WHERE name = $1", name).Scan(&kind, &text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return g, false, nil
 	}
 	if err == nil {
-		err = json.Unmarshal([]byte(options), &g)
+		err = json.Unmarshal([]byte(text), &g)
 	}
 	is := ""
 	switch {
@@ -109,13 +110,6 @@ func (s *Server) above(ctx context.Context, name string, last int64) error {
 		_, err = s.db.ExecContext(ctx, "SELECT create_generator($1, 'segment', $2)", name, fmt.Sprintf(`{"start": %d}`, last+1))
 	}
 	return ofServer(err)
-}
-
-// Setting is an entry of the generator's option feeds: how the servers feed one
-// column.
-type Setting struct {
-	Ahead string `json:"ahead"`
-	Block int64  `json:"block,omitempty"`
 }
 
 // ParseKey splits the key of a column in the option feeds: the URL of its database
