@@ -296,7 +296,8 @@ func (g *Generator) pad(ctx context.Context, n int64, age time.Duration) (wait t
 func (g *Generator) put(ctx context.Context, from, end int64) (wait time.Duration, err error) {
 	bound := g.bound()
 	until := func(tick int64) time.Duration {
-		return time.Duration(g.TimeOf(tick+1).UnixMicro()-bound) * time.Microsecond
+		const most = int64(math.MaxInt64 / time.Microsecond) // the tick of a name that was dropped may be centuries away
+		return time.Duration(min(g.TimeOf(tick+1).UnixMicro()-bound, most)) * time.Microsecond
 	}
 	most := min(g.At(bound), g.MaxTick()+1) // first tick that may not be borrowed
 	end = min(end, most)

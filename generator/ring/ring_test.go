@@ -505,6 +505,20 @@ func TestANameThatIsCreatedAgainGoesOnAbove(t *testing.T) {
 	})
 }
 
+// The time at which a name goes on above others may be centuries away.
+func TestANameThatGoesOnFarAhead(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		k, options := w.server(), `{"bits":"time 47, worker 4, sequence 12","unit":"1ms"}`
+		name := generator.NameKey(define(t, k, options).Name)
+		if _, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{Key: name, AtLeast: 32e12 << 16, N: 1, Limit: generator.NoLimit}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.open(k, options).Next(w.t.Context(), 1); !errors.Is(err, generator.ErrNotNow) {
+			t.Error(err)
+		}
+	})
+}
+
 func TestConcurrentDrawsNeverRepeat(t *testing.T) {
 	w := &world{t: t, clock: generatortest.NewClock(began)}
 	w.store = generatortest.NewFaulty(memory.New(memory.Config{Exclusive: true, Clock: w.clock}))

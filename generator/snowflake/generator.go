@@ -17,6 +17,7 @@ package snowflake
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -280,7 +281,8 @@ const (
 
 // await waits for the beginning of a tick. until is that of catchUp.
 func (g *Generator) await(ctx context.Context, tick int64, until *time.Duration) error {
-	missing := time.Duration(g.epoch+tick*g.unit-g.micros()) * time.Microsecond
+	const most = int64(math.MaxInt64 / time.Microsecond) // the tick of a name that was dropped may be centuries away
+	missing := time.Duration(min(g.epoch+tick*g.unit-g.micros(), most)) * time.Microsecond
 	switch {
 	case g.bound && g.pool.Now() >= g.epoch+tick*g.unit: // id time has come, only the wall clock is behind
 		return g.catchUp(ctx, g.pool.Runtime(), missing, until)
