@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -197,9 +198,13 @@ func (a *access) readRules() ([]auth.Rule, error) {
 	return rules, nil
 }
 
-// parseFailure returns an error that names the file.
+// parseFailure returns an error that names the file, as FILE:LINE if err names a line.
 func parseFailure(file string, err error) error {
-	return &Error{Message: fmt.Sprintf("%s: %v", file, err), Cause: err, Hint: "See docs/security.md on the form of this file."}
+	what := file + ": " + err.Error()
+	if rest, ok := strings.CutPrefix(err.Error(), "line "); ok {
+		what = file + ":" + rest
+	}
+	return &Error{Message: what, Cause: err, Hint: "See docs/security.md on the form of this file."}
 }
 
 // readTLS reads the certificate, its key and the client CA, and puts them into
