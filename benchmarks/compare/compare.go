@@ -5,10 +5,11 @@
 // All contestants fill the same table, with the same client (package load), and are
 // measured in turns. Measured are ids and rows per second at several numbers of
 // clients, latency at a fixed rate, CPU, bytes on the wire, the order of ids, and the
-// effects of an outage of nextid. If a contestant fails, the report notes that, and
-// the others are still measured. An interrupted run returns an incomplete report.
+// effects of an outage of nextid and of a failover. If a contestant fails, the report
+// notes that, and the others are still measured. An interrupted run returns an
+// incomplete report.
 //
-// A run has one goroutine, which owns the contestants' figures. Only outage.go uses
+// A run has one goroutine, which owns the contestants' figures. Only changes.go uses
 // several clients in goroutines of their own.
 package compare
 
@@ -70,6 +71,7 @@ type run struct {
 	floors  []*dbtest.Server // of as many threads as there are processors, and of one
 	foreign map[engine]error // why the first server cannot ask nextid itself
 	all     []*contestant
+	fail    []*failover
 	floor   map[int][]float64 // ids per second of the floor, by number of clients
 }
 
@@ -115,6 +117,7 @@ func (r *run) measure() {
 		}
 	}
 	r.each(fmt.Sprintf("latency at %.0f rows a second", r.plan.Rate), r.all, r.measureLatency)
+	r.measureFailovers()
 	r.part("an outage of nextid", r.measureOutage)
 }
 

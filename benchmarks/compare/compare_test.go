@@ -111,6 +111,19 @@ func TestEveryContestantIsMeasured(t *testing.T) {
 			t.Errorf("%s: %g %% out of order", row.Name, late)
 		}
 	}
+	for _, row := range find(t, r, "A simulated failover").Table.Rows {
+		crash, standby := row.Cells[0].Text, row.Cells[1].Text
+		shared := strings.HasSuffix(row.Name, "store in PostgreSQL") && strings.HasPrefix(standby, "0 of 500 ids twice; the count jumps by 10,0") // the setting store_skip
+		if row.Ours && (!strings.HasPrefix(crash, "0 of") || !shared && !strings.HasPrefix(standby, "refuses")) {
+			t.Errorf("%s: %s; %s", row.Name, crash, standby)
+		}
+		if strings.HasPrefix(row.Name, "Redis") && strings.HasPrefix(crash, "0 of") {
+			t.Errorf("%s kept its numbers over SIGKILL: the test kills nothing", row.Name)
+		}
+		if strings.HasPrefix(row.Name, "sequence") && !strings.HasPrefix(standby, "500 of") {
+			t.Errorf("%s: %s: the standby does not lag", row.Name, standby)
+		}
+	}
 	if len(find(t, r, "An outage of nextid").Table.Rows) == 0 || strings.Contains(r.Answer, "not measured") {
 		t.Errorf("no outage, or no answer: %s", r.Answer)
 	}
@@ -176,11 +189,13 @@ func (w writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestDuplicates(t *testing.T) {
+func TestDuplicatesCountsAgain(t *testing.T) {
 	t.Parallel()
 	ids := []load.ID{{Lo: 1}, {Lo: 2}, {Lo: 1}, {Hi: 1, Lo: 1}, {Lo: 2}, {Lo: 2}, {Lo: 3}}
-	if n := duplicates(ids); n != 3 {
-		t.Errorf("%d ids are repetitions, want 3", n)
+	for range 2 { // after a failover, and after the next one
+		if n := duplicates(ids); n != 3 {
+			t.Errorf("%d ids are repetitions, want 3", n)
+		}
 	}
 }
 

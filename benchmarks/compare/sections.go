@@ -14,11 +14,12 @@ import (
 type column = report.Of[*contestant]
 
 func (c *contestant) row() report.Row { return report.Row{Name: c.name, Ours: c.ours} }
+func (f *failover) row() report.Row   { return report.Row{Name: f.name, Ours: f.ours} }
 
 // section returns a section with a table of sources of ids. The first bars columns
 // are in the panels of its chart, too, if it has one.
-func section(title, text string, all []*contestant, bars int, chart report.Chart, columns ...column) report.Section {
-	s := report.Section{Title: title, Text: text, Table: report.TableOf("ids from", all, (*contestant).row, columns...)}
+func section[T interface{ row() report.Row }](title, text string, all []T, bars int, chart report.Chart, columns ...report.Of[T]) report.Section {
+	s := report.Section{Title: title, Text: text, Table: report.TableOf("ids from", all, T.row, columns...)}
 	for i := range bars {
 		chart.Panels = append(chart.Panels, s.Table.Panel(strings.TrimSuffix(columns[i].Name, " ms"), i))
 	}
@@ -40,6 +41,11 @@ func (r *run) byClients(cell func(c *contestant, n int) report.Cell) (columns []
 	return columns
 }
 
+// only returns the contestants for which keep returns true.
+func (r *run) only(keep func(c *contestant) bool) []*contestant {
+	return slices.DeleteFunc(slices.Clone(r.all), func(c *contestant) bool { return !keep(c) })
+}
+
 // positive returns a cell with a number, which is empty for 0.
 func positive(v float64) report.Cell {
 	if v == 0 {
@@ -52,7 +58,7 @@ func positive(v float64) report.Cell {
 func (r *run) write(shards int) {
 	r.Report.Answer = r.answer(shards)
 	r.Report.Sections = []report.Section{
-		r.rowsSection(), r.idsSection(), r.costSection(), r.latencySection(), r.orderSection(), r.outageSection(),
+		r.rowsSection(), r.idsSection(), r.costSection(), r.latencySection(), r.orderSection(), r.outageSection(), r.failoverSection(),
 	}
 }
 
@@ -226,8 +232,20 @@ func (r *run) outageSection() report.Section {
 		fmt.Sprintf("%d clients of each scheme write a row every %s, all at once. nextid is killed for %s; the rows of that time are compared with those of as "+
 			"long a time before. A fed sequence (nextid migrate feed) has its numbers in a block: an INSERT waits for no other server.",
 			outageClients, outagePause, r.plan.Outage),
-		slices.DeleteFunc(slices.Clone(r.all), func(c *contestant) bool { return !c.beside }), 0, report.Chart{},
+		r.only(func(c *contestant) bool { return c.beside }), 0, report.Chart{},
 		away("rows while nextid is away, %", func(o *outage) float64 { return math.Round(100 * float64(o.rows[during]) / float64(o.rows[before])) }),
 		away("errors", func(o *outage) float64 { return float64(o.errors) }),
 		away("longest wait, ms", func(o *outage) float64 { return float64(o.gap.Milliseconds()) }))
+}
+
+func (r *run) failoverSection() report.Section {
+	return section("A simulated failover",
+		fmt.Sprintf("%d ids are drawn, then the server is killed (SIGKILL) and started again on its own disk; and the same with a copy of its data "+
+			"that has not seen the last %d ids, which is what an asynchronous standby may be. Ids that were drawn before and after count as twice. "+
+			"With a shared store in PostgreSQL it is that one which is killed, and whose lagging standby is promoted (--store-failover skip): the server of nextid that "+
+			"ran on and one that was started afterwards both draw.",
+			failoverDraws, failoverDraws),
+		r.fail, 0, report.Chart{},
+		report.Of[*failover]{Name: "killed, started again", Cell: func(f *failover) report.Cell { return report.Text(f.crash) }},
+		report.Of[*failover]{Name: "killed, a standby that lags takes over", Cell: func(f *failover) report.Cell { return report.Text(f.standby) }})
 }

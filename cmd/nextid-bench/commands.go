@@ -28,8 +28,8 @@ func compareCommand() *cobra.Command {
 		Short: "Compare where ids can come from: auto_increment, shards, UUIDs, Redis, nextid",
 		Long: "Fill the same table with ids from auto_increment, shards with offsets, sequences, Redis, a\n" +
 			"ticket table, UUIDs and nextid, and measure throughput, latency, CPU, order, and what an outage of\n" +
-			"nextid costs. It starts PostgreSQL, MariaDB and Redis, as far as they are installed, on free ports of\n" +
-			"loopback and in a temporary directory:\n\n" +
+			"nextid and a failover cost. It starts PostgreSQL, MariaDB and Redis, as far as they are installed,\n" +
+			"on free ports of loopback and in a temporary directory:\n\n" +
 			"  nextid-bench compare --quick --out report\n\n" +
 			"Takes about twenty minutes, with --quick at most three: what has not begun by then is named in the\n" +
 			"report. Ctrl-C and SIGTERM end it with what it has measured.",
