@@ -522,7 +522,7 @@ func TestOneColumnIsGone(t *testing.T) {
 		defer db.Close()
 		var orders, other string
 		for deadline := time.Now().Add(time.Minute); other == "" && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // a poll
-			if err := db.QueryRowContext(t.Context(), `SELECT coalesce(max(last_error) FILTER (WHERE name = 'orders'), ''), coalesce(max(last_error) FILTER (WHERE name = 'gone'), '')
+			if err := db.QueryRowContext(t.Context(), `SELECT coalesce(max(CASE name WHEN 'orders' THEN last_error END), ''), coalesce(max(CASE name WHEN 'gone' THEN last_error END), '')
 				FROM nextid.feeds`).Scan(&orders, &other); err != nil {
 				t.Fatal(err)
 			}
