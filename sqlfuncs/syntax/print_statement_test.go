@@ -2,12 +2,8 @@ package syntax
 
 import "strings"
 
-// String returns the statement in PostgreSQL's syntax. Parsing it gives an equal
-// tree, except positions and source texts.
-func String(s Statement) string { return string(Append(nil, s, PostgreSQL)) }
-
-// Append appends the statement in the syntax of the dialect that it was
-// parsed in; see String.
+// Append appends the statement in the syntax of the dialect that it was parsed in.
+// Parsing it gives an equal tree, except positions and source texts.
 func Append(dst []byte, s Statement, d Dialect) []byte {
 	p := printer{out: dst, dialect: d, mysql: d == MySQL}
 	p.statement(s)
