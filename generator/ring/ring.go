@@ -295,17 +295,13 @@ func (g *Generator) pad(ctx context.Context, n int64, age time.Duration) (wait t
 // If no tick may be borrowed, it returns how long to wait. Called with the lock.
 func (g *Generator) put(ctx context.Context, from, end int64) (wait time.Duration, err error) {
 	bound := g.bound()
-	until := func(tick int64) time.Duration {
-		const most = int64(math.MaxInt64 / time.Microsecond) // the tick of a name that was dropped may be centuries away
-		return time.Duration(min(g.TimeOf(tick+1).UnixMicro()-bound, most)) * time.Microsecond
-	}
 	most := min(g.At(bound), g.MaxTick()+1) // first tick that may not be borrowed
 	end = min(end, most)
 	switch {
 	case from > g.MaxTick():
 		return 0, g.ExhaustedError(g.name)
 	case end <= from:
-		return until(from), nil
+		return g.Until(from+1, bound), nil
 	}
 	pace := g.pace.Load().Marked(g.cursor.Issued(), g.clock.Monotonic()) // also after failures: while the store is down, draws call put again and again
 	g.pace.Store(&pace)
@@ -315,7 +311,7 @@ func (g *Generator) put(ctx context.Context, from, end int64) (wait time.Duratio
 	if errors.Is(err, generator.ErrExhausted) {
 		ends, err := g.pool.LineEnds(ctx, g.name, id, 1)
 		if reserved := g.TickFrom(ends[0]); reserved <= g.MaxTick() {
-			return max(until(reserved), time.Millisecond), worker.StoreError(ctx, g.name, err)
+			return max(g.Until(reserved+1, bound), time.Millisecond), worker.StoreError(ctx, g.name, err)
 		}
 		return 0, g.ExhaustedError(g.name)
 	}

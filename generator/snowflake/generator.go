@@ -17,7 +17,6 @@ package snowflake
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -281,8 +280,7 @@ const (
 
 // await waits for the beginning of a tick. until is that of catchUp.
 func (g *Generator) await(ctx context.Context, tick int64, until *time.Duration) error {
-	const most = int64(math.MaxInt64 / time.Microsecond) // the tick of a name that was dropped may be centuries away
-	missing := time.Duration(min(g.epoch+tick*g.unit-g.micros(), most)) * time.Microsecond
+	missing := g.Until(tick, g.micros())
 	switch {
 	case g.bound && g.pool.Now() >= g.epoch+tick*g.unit: // id time has come, only the wall clock is behind
 		return g.catchUp(ctx, g.pool.Runtime(), missing, until)

@@ -51,6 +51,13 @@ func (t *Grid) At(micros int64) int64 { return floorDiv(micros-t.epoch, t.unit) 
 // ends after it begins.
 func (t *Grid) TickAt(ms int64) int64 { return t.At(ms * 1000) }
 
+// Until returns the time from a Unix microsecond to the beginning of a tick, which may
+// be centuries away.
+func (t *Grid) Until(tick, micros int64) time.Duration {
+	const most = int64(math.MaxInt64 / time.Microsecond)
+	return time.Duration(min(t.epoch+tick*t.unit-micros, most)) * time.Microsecond
+}
+
 // Over reports whether a Unix microsecond lies after the last tick.
 func (t *Grid) Over(micros int64) bool { return t.At(micros) > t.maxTick }
 
