@@ -470,6 +470,25 @@ func TestRetireAndRecover(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.wants(w.open(``), 1, one(5000))
+
+		// Held numbers do not come back, also one that only its reservation names.
+		g = w.open(`{"holds":true}`)
+		for range 2 {
+			if _, err := g.Hold(w.t.Context(), time.Second, generator.HeldBy{}); err != nil {
+				t.Fatal(err)
+			}
+			w.store.Inject(generatortest.Reserve, 1, func(ctx context.Context, call func(context.Context) error) error { return call(ctx) })
+			w.store.Inject(generatortest.Reserve, 1, generatortest.FailBefore(nil))
+		}
+		w.store.Clear()
+		d.Options = json.RawMessage(`{"start":1,"increment":1,"deadline":"5s","holds":true}`)
+		if err := k.(generator.Retirer).Retire(w.t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		pause(time.Minute)
+		if n, err := w.open(`{"holds":true}`).Hold(w.t.Context(), time.Second, generator.HeldBy{}); err != nil || n < 5003 {
+			t.Errorf("%d, %v: a number came back that was held before the drop", n, err)
+		}
 	})
 }
 

@@ -118,10 +118,14 @@ func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64
 }
 
 // Retire implements generator.Retirer. The key is above all issued numbers already.
-// It must also be above the absolute values of negative ones.
+// It must also be above the absolute values of negative ones. Held numbers are given
+// up; the new reservation replaces the hold that the last one names.
 func (k kind) Retire(ctx context.Context, d generator.Definition) error {
 	o, err := k.Read(d.Options)
-	if err != nil || o.Start >= 0 {
+	if err == nil && o.Holds {
+		err = newSource(d.Name, o, k.store, k.runtime, k.owner).giveUp(ctx)
+	}
+	if err != nil || o.Start >= 0 && !o.Holds {
 		return err
 	}
 	return kinds.Bury(ctx, k.store, d.Name, -o.Start)
