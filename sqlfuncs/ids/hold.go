@@ -53,7 +53,7 @@ func holdID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.Value{}, err
 	}
 	n, err := charged(x, e, func() (int64, error) {
-		return h.Hold(x.Ctx, time.Duration(until.Int-now.Int)*time.Microsecond, heldBy(x, a, 2))
+		return h.Hold(x.Ctx, time.UnixMicro(until.Int).Sub(time.UnixMicro(now.Int)), heldBy(x, a, 2))
 	})
 	if err == nil {
 		recordDraw(x, e, generator.Range{First: n, Step: 1, Count: 1})

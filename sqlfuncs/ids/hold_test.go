@@ -49,10 +49,11 @@ func TestNumbersInTwoPhases(t *testing.T) {
 	s.Must(t, "DISCARD ALL") // a pool gives the session to another client
 	s.Fails(t, "SELECT confirm_id('invoices', 9)", sqlstate.NotPrerequisite)
 	for sql, code := range map[string]sqlstate.Code{
-		"SELECT hold_id('flakes', '1 minute')":    sqlstate.FeatureNotSupported,
-		"SELECT hold_id('nobody', '1 minute')":    sqlstate.UndefinedTable,
-		"SELECT hold_id('invoices', '-1 minute')": sqlstate.InvalidParameterValue,
-		"SELECT hold_id('invoices', '1 year')":    sqlstate.InvalidParameterValue,
+		"SELECT hold_id('flakes', '1 minute')":      sqlstate.FeatureNotSupported,
+		"SELECT hold_id('nobody', '1 minute')":      sqlstate.UndefinedTable,
+		"SELECT hold_id('invoices', '-1 minute')":   sqlstate.InvalidParameterValue,
+		"SELECT hold_id('invoices', '1 year')":      sqlstate.InvalidParameterValue,
+		"SELECT hold_id('invoices', '213514 days')": sqlstate.InvalidParameterValue, // 2⁶⁴ ns and a few days
 	} {
 		s.Fails(t, sql, code)
 	}
