@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -119,7 +120,7 @@ func (s *Set) Take(user, generator string, n int64, now time.Duration) error {
 		err.Hint = fmt.Sprintf("The quota allows no more than %d ids at once: ask for fewer.", l.rule.Burst)
 		return err
 	}
-	err.Retry = roundUp(time.Duration(lacks * float64(l.rule.Per) / float64(l.rule.IDs)))
+	err.Retry = roundUp(time.Duration(min(lacks*float64(l.rule.Per)/float64(l.rule.IDs), math.MaxInt64/2)))
 	err.Hint = fmt.Sprintf("Try again in %s. Quotas stand in the configuration of the server.", spell(err.Retry))
 	return err
 }

@@ -40,6 +40,13 @@ func TestABucketRefillsWithTime(t *testing.T) {
 	if err := s.Take("other", "orders", 1000, time.Hour); err != nil {
 		t.Errorf("a user without a quota: %v", err)
 	}
+	s = New([]Rule{{User: "app", IDs: 1, Per: 8760 * time.Hour, Burst: 1000}}, nil)
+	if err := s.Take("app", "orders", 1000, 0); err != nil {
+		t.Fatal(err)
+	}
+	if e := refused(t, s.Take("app", "orders", 1000, 0)); e.Retry < 100*8760*time.Hour {
+		t.Errorf("a thousand ids, one a year: try again in %v", e.Retry)
+	}
 }
 
 func TestWhoseBucket(t *testing.T) {
