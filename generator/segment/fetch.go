@@ -77,9 +77,6 @@ func (g *Generator) launch(f *flight, n int64) {
 	g.flight = f
 	step := g.nextStep()
 	positions := g.span(max(step, n))
-	if g.options.Strict { // only Raise asks, and keeps nothing
-		positions = 1
-	}
 	atLeast := max(g.first, g.above)
 	g.clock.Go(&g.work, func() { g.fly(f, step, positions, atLeast) })
 }
@@ -119,9 +116,6 @@ func (g *Generator) fly(f *flight, step, positions, atLeast int64) {
 	g.lastFetch = g.clock.Monotonic()
 	g.pace = g.pace.Marked(g.issuedLocked(), g.lastFetch)
 	g.end = hi
-	if g.options.Strict {
-		return
-	}
 	b := g.newBuffer(lo, hi, g.above, g.options.PrefetchAt)
 	if g.queue = append(g.queue, b); len(g.queue) == 1 && g.current.Load().empty() && !g.closed {
 		g.change(0)
@@ -131,7 +125,7 @@ func (g *Generator) fly(f *flight, step, positions, atLeast int64) {
 // retryLater starts another flight after a pause, so that the generator notices the
 // store's return before the buffer is empty. The caller holds mu.
 func (g *Generator) retryLater() {
-	if g.closed || g.options.Strict {
+	if g.closed {
 		return
 	}
 	pause := g.pause

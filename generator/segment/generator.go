@@ -263,25 +263,30 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if p < g.first {
 		return nil
 	}
-	for {
-		g.mu.Lock()
-		if g.closed {
-			g.mu.Unlock()
-			return generator.ClosedError(g.name)
-		}
-		g.raiseLocked(p)
-		if g.end > p {
-			g.mu.Unlock()
-			return nil
-		}
-		f := g.startFlight(1)
-		g.mu.Unlock()
-		if err := g.await(ctx, f); errors.Is(err, generator.ErrExhausted) {
-			return nil // other servers have reserved all that lies below the bound
-		} else if err != nil {
-			return err
-		}
+	g.mu.Lock()
+	closed := g.closed
+	g.raiseLocked(p)
+	mine := slices.ContainsFunc(g.inHand(), func(b *buffer) bool { return b.lo <= p && p < b.hi })
+	g.mu.Unlock()
+	switch {
+	case closed:
+		return generator.ClosedError(g.name)
+	case mine: // Close gives back what lies above
+		return nil
 	}
+	// A position above what other servers have reserved keeps them from giving p back.
+	// There may be none below the bound. Strict servers give nothing back.
+	r := generator.Reservation{Key: generator.NameKey(g.name), AtLeast: p, N: 1, Limit: generator.NoLimit, Owner: g.owner}
+	if g.options.Strict {
+		r.Limit = p + 1
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	_, _, err := g.store.Reserve(ctx, r)
+	if errors.Is(err, generator.ErrExhausted) {
+		return nil
+	}
+	return g.storeError(err)
 }
 
 func (g *Generator) raiseLocked(p int64) {

@@ -91,6 +91,24 @@ func TestRaiseHoldsForASuccessorWithAnotherIncrement(t *testing.T) {
 	})
 }
 
+// What another server gives back must not lead below, either.
+func TestRaisePassesTheBlocksOfOthers(t *testing.T) {
+	for _, options := range []string{`{}`, `{"max":1000}`} {
+		inWorld(t, func(w *world) {
+			other, g := w.open(options), w.open(options)
+			w.draw(other, 1)
+			if err := g.Raise(w.t.Context(), 500, true); err != nil {
+				t.Fatal(err)
+			}
+			w.close(g)
+			w.close(other)
+			if r, err := w.open(options).Next(w.t.Context(), 1); err == nil && r.First <= 500 {
+				t.Errorf("%s: id %d after Raise(500)", options, r.First)
+			}
+		})
+	}
+}
+
 func TestRaiseToTheBoundExhausts(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{"max":100}`)

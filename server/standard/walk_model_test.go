@@ -93,8 +93,10 @@ func (w *walk) binds(f floor, n *walkName, s *walkServer) bool {
 		return true
 	case n.is("counter"):
 		return !n.left
-	case n.options["offset"] != nil || n.is("auto_random", "ticket"):
-		return w.alone && s.started > f.step // other servers first use what they have, or give it back
+	case n.options["offset"] != nil || n.is("auto_random"):
+		return s.started > f.step // other servers first use what they have
+	case n.is("ticket"):
+		return w.alone && s.started > f.step
 	}
 	return n.is("segment") && w.known(f.moment, s)
 }
