@@ -163,6 +163,9 @@ func (k autoRandomKind) Open(ctx context.Context, d generator.Definition) (gener
 	if err != nil {
 		return nil, err
 	}
+	if g, ok := counter.(*Generator); ok {
+		g.endHint = "Create a generator with another name and more bits that count, and move to it."
+	}
 	return &AutoRandomGenerator{l, counter.(segment)}, nil
 }
 

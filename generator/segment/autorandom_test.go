@@ -89,8 +89,9 @@ func endsWithItsBits(t *testing.T, g *segment.AutoRandomGenerator) {
 		}
 		left -= int(r.Count)
 	}
-	if r, err := g.Next(t.Context(), 1); !errors.Is(err, generator.ErrExhausted) {
-		t.Errorf("after the last counter: %v, %v", r, err)
+	r, err := g.Next(t.Context(), 1)
+	if e, ok := errors.AsType[*generator.Error](err); !ok || !errors.Is(err, generator.ErrExhausted) || strings.Contains(e.Hint, "alter_generator") {
+		t.Errorf("after the last counter: %v, %+v", r, err) // its bound cannot be moved
 	}
 }
 

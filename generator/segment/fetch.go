@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,7 +158,7 @@ func (g *Generator) errExhausted() error {
 		bound, option = "minimum", "min"
 	}
 	return generator.Errorf(generator.ErrExhausted, g.name,
-		fmt.Sprintf("Move the bound with alter_generator('%s', '{\"%s\": …}').", g.name, option),
+		cmp.Or(g.endHint, fmt.Sprintf("Move the bound with alter_generator('%s', '{\"%s\": …}').", g.name, option)),
 		"generator %q has reached its %s value (%d)", g.name, bound, g.direction*(g.limit-1))
 }
 

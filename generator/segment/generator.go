@@ -36,6 +36,7 @@ type Generator struct {
 	store   generator.Reserver
 	clock   generator.Runtime
 	owner   string
+	endHint string // where the bound cannot be moved; else ""
 
 	current atomic.Pointer[buffer]
 	waits   atomic.Int64
