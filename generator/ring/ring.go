@@ -399,7 +399,7 @@ func (g *Generator) Stats() generator.Stats {
 // Details implements generator.Detailed for the table nextid.rings.
 func (g *Generator) Details() generator.Details {
 	_, _, next, left := g.head(1)
-	borrowed := max(time.Duration(g.TimeOf(g.Tick(next)).UnixMicro()-g.pool.Now())*time.Microsecond, 0)
+	borrowed := max(g.Until(g.Tick(next), g.pool.Now()), 0)
 	return generator.Details{Table: "rings", Rows: []generator.Row{{Fields: []generator.Field{
 		{Name: "capacity", Value: g.capacity, Metric: generator.Metric{Name: "nextid_ring_capacity_ids", Help: "Ids that fit into the ring."}},
 		{Name: "buffered", Value: left, Metric: generator.Metric{Name: "nextid_ring_buffered_ids", Help: "Ids in the ring."}},

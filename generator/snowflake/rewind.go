@@ -88,7 +88,7 @@ func (r *rewind) next(ctx context.Context, n int64, d *draw) (run generator.Rang
 			}
 			tick := g.Tick(first)
 			if tick > now+r.slack() {
-				wait = max(time.Duration(g.epoch+(tick-r.slack())*g.unit-g.pool.Wall())*time.Microsecond, minRecheck)
+				wait = max(g.Until(tick-r.slack(), g.pool.Wall()), minRecheck)
 				if wait > Patience {
 					return run, g.AheadError(g.name, g.TimeOf(tick))
 				}
@@ -150,7 +150,7 @@ func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err 
 			"generator", r.g.name, "worker", id, "rollback", bits)
 		return 0, nil
 	}
-	wait = time.Duration(first*1000-r.g.pool.Wall()) * time.Microsecond
+	wait = time.UnixMilli(first).Sub(time.UnixMicro(r.g.pool.Wall()))
 	if wait > Patience {
 		return 0, r.g.errSpent(id, first)
 	}

@@ -1,6 +1,7 @@
 package snowflake
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -112,6 +113,18 @@ func TestRollbackBitsAreBounded(t *testing.T) {
 		if waited := w.elapsed() - before; waited > 6*time.Second {
 			t.Errorf("waited for %v", waited)
 		}
+	})
+	// The ids of a dropped name may reach some centuries ahead, which no Duration holds.
+	inWorld(t, false, func(w *world) {
+		if _, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{Key: generator.NameKey("orders"), N: 1 << 60, Limit: generator.NoLimit}); err != nil {
+			t.Fatal(err)
+		}
+		g := w.open(w.kind(static(7)), "orders", `{"bits":"time 47, worker 4, rollback 2, sequence 10"}`)
+		w.clock.Step(-time.Hour)
+		ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+		defer cancel()
+		_, err := g.Next(ctx, 1)
+		wantErr(t, err, generator.ErrNotNow, "issues again at 2")
 	})
 }
 

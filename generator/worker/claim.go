@@ -78,11 +78,11 @@ func (p *Pool) claim(old *Lease) error {
 		if cfg.Borrow {
 			until -= p.patience()
 		}
-		wait := time.Duration(min(until-now, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+		wait := time.UnixMilli(until).Sub(time.UnixMilli(now))
 		if free && !wish.Firm {
 			wait = 0 // other ids may be free
 		}
-		if cfg.Clock.Monotonic()+wait > deadline {
+		if wait > deadline-cfg.Clock.Monotonic() {
 			return p.noneFree(id, m)
 		}
 		if err := p.Sleep(p.pools.ctx, wait); err != nil {
@@ -142,9 +142,9 @@ const maxAhead = 10 * time.Second
 // further and further. If the wait would last beyond deadline, the clock was set
 // back, and no draw waits for it.
 func (p *Pool) crashWait(base int64, deadline time.Duration) time.Duration {
-	lead := time.Duration(min(base-p.Wall()/1000, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+	lead := time.UnixMilli(base).Sub(time.UnixMilli(p.Wall() / 1000))
 	wait := lead - maxAhead
-	if p.Monotonic()+wait > deadline {
+	if wait > deadline-p.Monotonic() {
 		return 0
 	}
 	return wait

@@ -205,7 +205,7 @@ func (p *Pool) catchUp(running bool) (earliest int64, err error) {
 	if err != nil || earliest <= now {
 		return earliest, err
 	}
-	by := time.Duration(min(earliest-now, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+	by := time.UnixMilli(earliest).Sub(time.UnixMilli(now))
 	if running && by > maxRaise {
 		return 0, generator.Errorf(generator.ReasonSlice, "",
 			"Set the clock right that is wrong: the database's, or this machine's, and then restart this server.",
