@@ -66,12 +66,7 @@ type Generator struct {
 func newGenerator(name string, o Options, store generator.Reserver, clock generator.Runtime, owner string) *Generator {
 	g := &Generator{
 		line: newLine(o), name: name, options: o, store: store, clock: clock, owner: owner,
-		step: o.Step, pause: retryFirst, above: math.MinInt64, end: math.MinInt64,
-	}
-	if o.Restart != nil {
-		if g.above = g.position(*o.Restart); !o.Called && g.above > math.MinInt64 {
-			g.above--
-		}
+		step: o.Step, pause: retryFirst, above: o.restart(), end: math.MinInt64,
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	g.batches = kinds.Draws{Clock: clock, Fill: g.fill, Closed: generator.ClosedError(name)}

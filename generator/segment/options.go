@@ -38,6 +38,19 @@ func (o *Options) bounds() (begin, end *int64) {
 	return o.Min, o.Max
 }
 
+// restart returns the position that restart makes the last used one.
+func (o *Options) restart() int64 {
+	if o.Restart == nil {
+		return math.MinInt64
+	}
+	l := newLine(*o)
+	p := l.position(*o.Restart)
+	if !o.Called && p > math.MinInt64 {
+		p--
+	}
+	return p
+}
+
 const hint = "Options: start, increment, offset, restart, called, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict, feeds, description."
 
 func optionError(format string, args ...any) error {
@@ -158,6 +171,9 @@ func keep(before, after *Options) error {
 	case before.Start != after.Start:
 		return generator.OptionError("Use setval, or ALTER SEQUENCE … RESTART WITH, which go up.",
 			"start is where a generator began (%d) and cannot be changed", before.Start)
+	case after.restart() < before.restart():
+		return generator.Errorf(generator.ErrNotHeld, "", "Nothing was changed. Move it further than that.",
+			"setval has moved the generator to %d, perhaps on another server", *before.Restart)
 	}
 	return nil
 }

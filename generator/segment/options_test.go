@@ -130,6 +130,16 @@ func TestAlter(t *testing.T) {
 		_, err := builtKind.Alter(stored, json.RawMessage(change))
 		wantErr(t, err, generator.ErrOption, want)
 	}
+	// Another server may not know that setval has moved the generator.
+	moved, err := builtKind.Alter(stored, json.RawMessage(`{"restart":50,"called":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := builtKind.Alter(moved, json.RawMessage(`{"restart":51,"called":false}`)); err != nil {
+		t.Error(err)
+	}
+	_, err = builtKind.Alter(moved, json.RawMessage(`{"restart":50,"called":false}`))
+	wantErr(t, err, generator.ErrNotHeld, "another server")
 	_, err = builtKind.Alter(json.RawMessage(`{`), nil)
 	wantErr(t, err, generator.ErrRegressed)
 	_, err = builtKind.Open(t.Context(), generator.Definition{Name: "orders", Options: json.RawMessage(`{"increment":0}`)})

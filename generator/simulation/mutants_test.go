@@ -149,8 +149,6 @@ var mutants = []struct {
 		"a strict generator answers from memory", "",
 		[]change{
 			{"segment/generator.go", "\tif g.options.Strict {\n\t\tg.waits.Add(1)\n\t\treturn kinds.Draw(ctx, &g.batches, n, time.Duration(g.options.Deadline), g.impatient)\n\t}\n", ""},
-			{"segment/fetch.go", "\tif g.options.Strict { // only Raise asks, and keeps nothing\n\t\tpositions = 1\n\t}\n", ""},
-			{"segment/fetch.go", "\tif g.options.Strict {\n\t\treturn\n\t}\n", ""},
 		},
 	},
 	{
