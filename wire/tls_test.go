@@ -23,13 +23,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nextid/dbtest"
 	"nextid/wire/wiretest"
 )
 
 // tlsServer serves lines with a certificate of a new authority, on TCP.
-func tlsServer(t *testing.T, limits Limits, log io.Writer) (*Server, net.Listener, *wiretest.Authority) {
+func tlsServer(t *testing.T, limits Limits, log io.Writer) (*Server, net.Listener, *dbtest.Authority) {
 	t.Helper()
-	authority := wiretest.NewAuthority(t)
+	authority := dbtest.NewAuthority(t)
 	s, _ := loggingServer(limits, log)
 	s.ALPN = "lines"
 	c := authority.Server()
@@ -69,7 +70,7 @@ func transports(t *testing.T, body func(t *testing.T, s *Server, dial func() *pe
 // secured gives a server that has met no client yet a certificate.
 func secured(t *testing.T, s *Server, dial func() *peer, body func(t *testing.T, s *Server, dial func() *peer)) {
 	t.Helper()
-	authority := wiretest.NewAuthority(t)
+	authority := dbtest.NewAuthority(t)
 	c := authority.Server()
 	if err := s.TLS.Replace(PEM{Cert: c.Cert, Key: c.Key}); err != nil {
 		t.Fatal(err)
@@ -113,7 +114,7 @@ func TestTLSCarriesTheProtocol(t *testing.T) {
 // echoTLS serves echo with a certificate.
 func echoTLS(t *testing.T, l net.Listener) *tls.Config {
 	t.Helper()
-	authority := wiretest.NewAuthority(t)
+	authority := dbtest.NewAuthority(t)
 	s := &Server{NewMachine: func(c *Conn) Machine { return &echo{conn: c} }, TLS: &TLS{}, Logger: quiet(io.Discard)}
 	c := authority.Server()
 	if err := s.TLS.Replace(PEM{Cert: c.Cert, Key: c.Key}); err != nil {
@@ -344,7 +345,7 @@ func TestALPN(t *testing.T) {
 
 func TestClientCertificates(t *testing.T) {
 	_, l, authority := tlsServer(t, Limits{}, io.Discard)
-	with := func(c wiretest.Certificate) *tls.Config {
+	with := func(c dbtest.Pair) *tls.Config {
 		pair, err := tls.X509KeyPair(c.Cert, c.Key)
 		if err != nil {
 			t.Fatal(err)
@@ -362,7 +363,7 @@ func TestClientCertificates(t *testing.T) {
 	preLogin := dialTCP(t, l)
 	preLogin.send("tls\n")
 	preLogin.want("go")
-	c := tls.Client(preLogin.Conn, with(wiretest.NewAuthority(t).Client("alice")))
+	c := tls.Client(preLogin.Conn, with(dbtest.NewAuthority(t).Client("alice")))
 	_ = c.Handshake() // in TLSv1.3 the client is done before the server looks at its certificate
 	_, _ = c.Write([]byte("hello\n"))
 	if answer, err := io.ReadAll(c); err == nil {
@@ -384,7 +385,7 @@ func TestCertificatesAreReplaced(t *testing.T) {
 	}
 	dialTCP(t, l).secure(first.ClientConfig()).login()
 
-	second := wiretest.NewAuthority(t)
+	second := dbtest.NewAuthority(t)
 	c := second.Server()
 	if err := s.TLS.Replace(PEM{Cert: c.Cert, Key: c.Key}); err != nil {
 		t.Fatal(err)
@@ -395,7 +396,7 @@ func TestCertificatesAreReplaced(t *testing.T) {
 }
 
 func TestEndPointIsTheHashOfTheCertificate(t *testing.T) {
-	authority := wiretest.NewAuthority(t) // signs with ECDSA and SHA-256
+	authority := dbtest.NewAuthority(t) // signs with ECDSA and SHA-256
 	c := authority.Server()
 	var s TLS
 	if err := s.Replace(PEM{Cert: c.Cert, Key: c.Key}); err != nil {
@@ -415,7 +416,7 @@ func TestEndPointIsTheHashOfTheCertificate(t *testing.T) {
 }
 
 func TestKindsOfKeys(t *testing.T) {
-	authority := wiretest.NewAuthority(t)
+	authority := dbtest.NewAuthority(t)
 	curve, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -498,7 +499,7 @@ func TestPartOfATLSRecordHasTheMessagesTime(t *testing.T) {
 func TestTLSHandshakeHasTheLoginsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := linesServer(Limits{FirstByte: time.Second, Login: 10 * time.Second})
-		c := wiretest.NewAuthority(t).Server()
+		c := dbtest.NewAuthority(t).Server()
 		if err := s.TLS.Replace(PEM{Cert: c.Cert, Key: c.Key}); err != nil {
 			t.Fatal(err)
 		}

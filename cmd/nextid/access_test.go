@@ -22,7 +22,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"nextid/wire/wiretest"
+	"nextid/dbtest"
 )
 
 // passwd runs nextid passwd with a password on standard input.
@@ -225,7 +225,7 @@ func TestFilesThatOthersMayReplace(t *testing.T) {
 	users, linked, kept := filepath.Join(open, "data", "users"), filepath.Join(dir, "link"), filepath.Join(sticky, "users")
 	addUser(t, "pencil", "alice", "--users", users)
 	addUser(t, "pencil", "alice", "--users", kept)
-	rules, authority := writeFile(t, "rules", "host all all scram\n"), wiretest.NewAuthority(t)
+	rules, authority := writeFile(t, "rules", "host all all scram\n"), dbtest.NewAuthority(t)
 	cert, key := authority.Server().Write(t, dir, "server")
 	ca := writeFile(t, "ca.crt", string(authority.PEM))
 	err := errors.Join(os.Symlink(users, linked), os.Chmod(open, 0o777), os.Chmod(sticky, 0o777|os.ModeSticky),
@@ -288,7 +288,7 @@ func TestUsersFileIsGone(t *testing.T) {
 
 func TestAccessThatCannotBeUnderstood(t *testing.T) {
 	t.Parallel()
-	authority := wiretest.NewAuthority(t)
+	authority := dbtest.NewAuthority(t)
 	cert, key := authority.Server().Write(t, t.TempDir(), "server")
 	_, otherKey := authority.Server().Write(t, t.TempDir(), "server")
 	users := writeFile(t, "users", "alice admin\n")
@@ -365,7 +365,7 @@ func TestDirectoryThatIsClosed(t *testing.T) {
 // An address that other machines can reach needs users and TLS, or allow_plaintext.
 func TestDefaultDeny(t *testing.T) {
 	t.Parallel()
-	cert, key := wiretest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
+	cert, key := dbtest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
 	users := filepath.Join(t.TempDir(), "users")
 	addUser(t, "pencil", "alice", "--users", users)
 	for name, tc := range map[string]struct {
@@ -397,7 +397,7 @@ func TestDefaultDeny(t *testing.T) {
 func TestReload(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first, second := wiretest.NewAuthority(t), wiretest.NewAuthority(t)
+	first, second := dbtest.NewAuthority(t), dbtest.NewAuthority(t)
 	cert, key := first.Server().Write(t, dir, "server")
 	firstCA, secondCA := writeFile(t, "first.crt", string(first.PEM)), writeFile(t, "second.crt", string(second.PEM))
 	users := filepath.Join(dir, "users")
@@ -724,7 +724,7 @@ func TestReloadFindsTheFirstUser(t *testing.T) {
 
 func TestRequireTLS(t *testing.T) {
 	t.Parallel()
-	cert, key := wiretest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
+	cert, key := dbtest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
 	data := t.TempDir()
 	addUser(t, "pencil", "alice", "--data", data)
 	s := startServer(t, nil, "--data", data, "--tls-cert", cert, "--tls-key", key, "--require-tls")

@@ -19,7 +19,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"nextid/dbtest"
-	"nextid/wire/wiretest"
 )
 
 // scraped is one metric of a scrape.
@@ -100,7 +99,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	fed := strings.NewReplacer("postgres://postgres@", "", "?sslmode=disable", "").Replace(shop)
-	cert, key := wiretest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
+	cert, key := dbtest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
 	s := startServer(t, []string{
 		"NEXTID_TLS_CERT=" + cert, "NEXTID_TLS_KEY=" + key, "NEXTID_AUDIT_FILE=" + filepath.Join(t.TempDir(), "audit"), "NEXTID_LIMITS_CONNECTIONS_PER_IP=1",
 	}, "--config", writeFile(t, "nextid.yaml", "quotas: [{user: anybody, generator: orders, ids: 1000}]"), "--http", "127.0.0.1:0", "--store", place.URL)

@@ -19,7 +19,6 @@ import (
 
 	"nextid/dbtest"
 	"nextid/server"
-	"nextid/wire/wiretest"
 )
 
 // ask sends one HTTP request to the server.
@@ -233,7 +232,7 @@ func TestStatusForOtherMachines(t *testing.T) {
 	own := lastingAddress(t)
 	data := t.TempDir()
 	addUser(t, "secret", "monitor", "--data", data)
-	cert, key := wiretest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
+	cert, key := dbtest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
 	s := startServer(t, nil, "--data", data, "--http", own+":0", "--tls-cert", cert, "--tls-key", key)
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // the test does not check the name
 	ask := func(path, password string) int {

@@ -24,7 +24,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
 
-	"nextid/wire/wiretest"
+	"nextid/dbtest"
 )
 
 // secured is a server with users and TLS, and the files for its clients.
@@ -46,7 +46,7 @@ const somePassword = "correct horse ☃" // not ASCII, for SASLprep
 
 func startSecured(t *testing.T) *secured {
 	t.Helper()
-	authority, preLogin := wiretest.NewAuthority(t), wiretest.NewAuthority(t)
+	authority, preLogin := dbtest.NewAuthority(t), dbtest.NewAuthority(t)
 	dir := t.TempDir()
 	s := &secured{t: t, ca: filepath.Join(dir, "ca.crt"), wrongCA: filepath.Join(dir, "wrong.crt"), users: filepath.Join(dir, "users")}
 	for file, pem := range map[string][]byte{s.ca: authority.PEM, s.wrongCA: preLogin.PEM} {
@@ -319,7 +319,7 @@ func testPgx(t *testing.T, s *secured) {
 	}
 	defer func() { _ = conn.Close(t.Context()) }() // it has served its purpose
 	err = conn.QueryRow(t.Context(), "SELECT concat(ssl, ' ', version, ' ', cipher, ' ', bits, ' ', client_dn, ' ', client_serial > 0, ' ', issuer_dn) FROM pg_stat_ssl WHERE pid = pg_backend_pid()").Scan(&shown)
-	if err != nil || shown != "t TLSv1.3 TLS_AES_128_GCM_SHA256 128 /CN=certified t /CN=nextid test authority" {
+	if err != nil || shown != "t TLSv1.3 TLS_AES_128_GCM_SHA256 128 /CN=certified t /CN=127.0.0.1" {
 		t.Errorf("pg_stat_ssl: %q, %v", shown, err)
 	}
 	direct := s.libpq(attempt{user: "alice", password: somePassword, tls: verify}) + " sslnegotiation=direct channel_binding=require"

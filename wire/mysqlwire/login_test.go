@@ -24,7 +24,6 @@ import (
 	"nextid/wire"
 	"nextid/wire/auth"
 	"nextid/wire/mysqlwire"
-	"nextid/wire/wiretest"
 )
 
 // accounts holds passwords in the clear.
@@ -380,9 +379,9 @@ func TestChangeUser(t *testing.T) {
 }
 
 // startTLSServer serves with a certificate.
-func startTLSServer(t *testing.T, auth func(string, *wire.Conn) mysqlwire.Exchange) (address string, authority *wiretest.Authority) {
+func startTLSServer(t *testing.T, auth func(string, *wire.Conn) mysqlwire.Exchange) (address string, authority *dbtest.Authority) {
 	t.Helper()
-	authority = wiretest.NewAuthority(t)
+	authority = dbtest.NewAuthority(t)
 	c := authority.Server()
 	var certificate wire.TLS
 	if err := certificate.Replace(wire.PEM{Cert: c.Cert, Key: c.Key}); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"nextid/dbtest"
 	"nextid/sqlfuncs"
 	"nextid/wire"
 	"nextid/wire/pgwire"
@@ -23,9 +24,9 @@ const (
 )
 
 // startTLSServer serves with a certificate on a free loopback port.
-func startTLSServer(t *testing.T, sql *sqlfuncs.Server, auth func(string, *wire.Conn) pgwire.Exchange) (address string, authority *wiretest.Authority) {
+func startTLSServer(t *testing.T, sql *sqlfuncs.Server, auth func(string, *wire.Conn) pgwire.Exchange) (address string, authority *dbtest.Authority) {
 	t.Helper()
-	authority = wiretest.NewAuthority(t)
+	authority = dbtest.NewAuthority(t)
 	c := authority.Server()
 	var certificate wire.TLS
 	if err := certificate.Replace(wire.PEM{Cert: c.Cert, Key: c.Key}); err != nil {

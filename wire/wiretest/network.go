@@ -3,7 +3,6 @@
 //	Listen          a network in memory
 //	Transcripts     conversations as text
 //	SQL             an SQL layer on a memory store
-//	NewAuthority    certificates
 //	CheckPipelines  pipelined requests against single ones
 //	Main            a check that no goroutine is left when the tests end
 package wiretest
