@@ -2,30 +2,24 @@ package dbtest
 
 import (
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// Etcd starts an etcd cluster of n members.
-func Etcd(t testing.TB, n int) []*Server {
-	t.Helper()
-	members := newEtcd(t, n)
-	beginAll(members)
-	return members
-}
-
-// newEtcd makes the members of a cluster. A member with a certificate serves clients
-// over HTTPS.
-func newEtcd(t testing.TB, n int) []*Server {
+// Etcd starts an etcd cluster of n members. flags are further flags of etcd. With
+// --cert-file it serves clients over HTTPS.
+func Etcd(t testing.TB, n int, flags ...string) []*Server {
 	t.Helper()
 	server := Program(t, "etcd-server", "etcd")
+	scheme := "http://"
+	if slices.Contains(flags, "--cert-file") {
+		scheme = "https://"
+	}
 	members, cluster := make([]*Server, n), make([]string, n)
 	for i := range members {
 		s := newServer(t, named("etcd", server), "", syscall.SIGTERM)
@@ -33,94 +27,28 @@ func newEtcd(t testing.TB, n int) []*Server {
 		members[i], cluster[i] = s, name+"="+peer
 		s.urls = func(s *Server) { s.URL = "etcd://" + s.Addr }
 		s.argv = func(s *Server) []string {
-			argv := []string{
-				server, "--name", name, "--data-dir", s.data(), "--listen-client-urls", s.etcdAPI(), "--advertise-client-urls", s.etcdAPI(),
+			return append([]string{
+				server, "--name", name, "--data-dir", s.data(), "--listen-client-urls", scheme + s.Addr, "--advertise-client-urls", scheme + s.Addr,
 				"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", strings.Join(cluster, ","),
 				"--initial-cluster-token", port(members[0].Addr), "--heartbeat-interval", "50", "--election-timeout", "500", "--log-level", "warn",
-			}
-			if s.CA != "" {
-				argv = append(argv, "--cert-file", s.CA, "--key-file", s.file("tls.key"))
-			}
-			return argv
+			}, flags...)
 		}
-		s.ready = func(s *Server) error { // a linearizable read needs a leader
-			_, err := s.callEtcd("kv/range", "", `{"key":"AA=="}`)
-			if err != nil && strings.Contains(err.Error(), "user name is empty") {
-				return nil // it answers, and authentication is on
-			}
-			return err
-		}
+		s.ready = func(s *Server) error { return healthy(scheme + s.Addr + "/health") }
 	}
+	beginAll(members)
 	return members
 }
 
-// EtcdTLS starts an etcd of one member with TLS and two users: root with the password
-// root, and nextid with the password "pass word".
-func EtcdTLS(t testing.TB) *Server {
-	t.Helper()
-	s := newEtcd(t, 1)[0]
-	s.certificate()
-	s.Begin()
-	for _, call := range [][2]string{
-		{"auth/user/add", `{"name":"root","password":"root"}`},
-		{"auth/role/add", `{"name":"root"}`},
-		{"auth/user/grant", `{"user":"root","role":"root"}`},
-		{"auth/user/add", `{"name":"nextid","password":"pass word"}`},
-		{"auth/role/add", `{"name":"store"}`},
-		{"auth/role/grant", `{"name":"store","perm":{"permType":"READWRITE","key":"AA==","range_end":"AA=="}}`}, // all keys
-		{"auth/user/grant", `{"user":"nextid","role":"store"}`},
-	} {
-		_, err := s.callEtcd(call[0], "", call[1])
-		must(t, err)
-	}
-	s.EtcdAuth("enable")
-	return s
-}
-
-// EtcdAuth turns authentication on ("enable") or off ("disable").
-func (s *Server) EtcdAuth(what string) {
-	s.t.Helper()
-	token, _ := s.callEtcd("auth/authenticate", "", `{"name":"root","password":"root"}`) // an error while authentication is off
-	_, err := s.callEtcd("auth/"+what, token, "{}")
-	must(s.t, err)
-}
-
-// EtcdURL returns the URL for a user of an EtcdTLS.
-func (s *Server) EtcdURL(name, password string) string {
-	return fmt.Sprintf("etcds://%s@%s", url.UserPassword(name, password), s.Addr)
-}
-
-// etcdAPI returns the URL at which a member serves clients.
-func (s *Server) etcdAPI() string {
-	if s.CA != "" {
-		return "https://" + s.Addr
-	}
-	return "http://" + s.Addr
-}
-
-// callEtcd calls a method of etcd's gRPC gateway, for example "kv/range", with a
-// request in JSON. It returns the field token of the answer.
-func (s *Server) callEtcd(method, token, request string) (string, error) {
-	r, err := http.NewRequest(http.MethodPost, s.etcdAPI()+"/v3/"+method, strings.NewReader(request))
-	if err != nil {
-		return "", err
-	}
-	if token != "" {
-		r.Header.Set("Authorization", token)
-	}
+// healthy returns an error unless a URL answers with status 200. That of etcd does
+// after a linearizable read, which needs a leader.
+func healthy(url string) error {
 	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // it is our own server
-	response, err := (&http.Client{Timeout: 5 * time.Second, Transport: transport}).Do(r)
-	if err != nil {
-		return "", err
+	answer, err := (&http.Client{Timeout: 5 * time.Second, Transport: transport}).Get(url)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", url, answer.Status)
 	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("etcd: %s: %s: %s", method, response.Status, text)
+	if answer != nil {
+		answer.Body.Close()
 	}
-	var answer struct{ Token string }
-	if err == nil {
-		err = json.Unmarshal(text, &answer)
-	}
-	return answer.Token, err
+	return err
 }
