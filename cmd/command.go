@@ -247,5 +247,5 @@ func noArgs(cmd *cobra.Command, args []string) error {
 
 // usageFailure returns the error of a command line that cannot be parsed.
 func usageFailure(cmd *cobra.Command, what string) error {
-	return &usageError{what, fmt.Sprintf("See %s -h.", cmd.CommandPath())}
+	return &server.Error{What: what, Hint: fmt.Sprintf("See %s -h.", cmd.CommandPath()), Err: errUsage}
 }

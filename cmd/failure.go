@@ -15,10 +15,8 @@ const (
 	exitUsage  = 2 // the command line could not be parsed
 )
 
-// usageError is the error of a command line that cannot be parsed.
-type usageError struct{ what, hint string }
-
-func (e *usageError) Error() string { return e.what }
+// errUsage is the cause of the error of a command line that cannot be parsed.
+var errUsage = errors.New("usage")
 
 // failed reports err and returns the exit code. Each mistake in the configuration
 // gets a line of its own.
@@ -40,11 +38,11 @@ func (p *program) failed(err error) int {
 		}
 		return exitFailed
 	}
-	hint, code := server.HintOf(err), exitFailed
-	if u, ok := errors.AsType[*usageError](err); ok {
-		hint, code = u.hint, exitUsage
+	code := exitFailed
+	if errors.Is(err, errUsage) {
+		code = exitUsage
 	}
-	text, hint := server.OneLine(err.Error()), server.OneLine(hint)
+	text, hint := server.OneLine(err.Error()), server.OneLine(server.HintOf(err))
 	switch {
 	case log != nil:
 		log.Error("nextid ends", "error", text, "hint", hint)

@@ -85,7 +85,7 @@ func (p *program) withSchema(cmd *cobra.Command, url string, run func(context.Co
 		err = e.Cause
 	}
 	return &server.Error{
-		Message: fmt.Sprintf("cannot reach %s: %v", u, dsn.Plain(err)), Cause: err,
+		What: fmt.Sprintf("cannot reach %s: %v", u, dsn.Plain(err)), Err: err,
 		Hint: "Check that the database runs and that host and port are right. Nothing was changed.",
 	}
 }
@@ -93,7 +93,7 @@ func (p *program) withSchema(cmd *cobra.Command, url string, run func(context.Co
 func (p *program) storeUp(ctx context.Context, u server.StoreURL, s shared.Schema, users []string) error {
 	granter, grants := s.(shared.Granter)
 	if len(users) > 0 && !grants {
-		return &server.Error{Message: u.Scheme + " has no rights that nextid could give", Hint: "Leave --grant out, and allow the user of the servers to read and write by the means of " + u.Scheme + "."}
+		return &server.Error{What: u.Scheme + " has no rights that nextid could give", Hint: "Leave --grant out, and allow the user of the servers to read and write by the means of " + u.Scheme + "."}
 	}
 	if err := s.Up(ctx); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (p *program) storeStatus(ctx context.Context, u server.StoreURL, s shared.S
 	}
 	p.printf("%s: %s\n", u, text)
 	if !complete {
-		err = &server.Error{Message: "not everything is installed", Hint: "Run nextid migrate store up."}
+		err = &server.Error{What: "not everything is installed", Hint: "Run nextid migrate store up."}
 	}
 	return err
 }

@@ -75,13 +75,13 @@ func explain(id, layoutName string) (generator.Parts, error) {
 	}
 	if err != nil {
 		return generator.Parts{}, &server.Error{
-			Message: fmt.Sprintf("%q is not an id", id),
-			Hint:    "An id is a whole number below 9223372036854775808, a UUID, ULID, KSUID, XID or TypeID, or a code of a generator (--name).",
+			What: fmt.Sprintf("%q is not an id", id),
+			Hint: "An id is a whole number below 9223372036854775808, a UUID, ULID, KSUID, XID or TypeID, or a code of a generator (--name).",
 		}
 	}
 	l, err := layout.Preset(cmp.Or(layoutName, layout.Default))
 	if err != nil {
-		return generator.Parts{}, &server.Error{Message: err.Error(), Hint: "Give a layout of this version, or the name of a generator with --name.", Cause: err}
+		return generator.Parts{}, &server.Error{What: err.Error(), Hint: "Give a layout of this version, or the name of a generator with --name.", Err: err}
 	}
 	return l.Explain(n)
 }

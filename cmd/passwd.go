@@ -92,7 +92,7 @@ func (p *program) readPassword(ctx context.Context, name string) (string, error)
 		}
 	}
 	if answers[0] != answers[1] {
-		return "", &server.Error{Message: "the two passwords differ", Hint: "Nothing was changed."}
+		return "", &server.Error{What: "the two passwords differ", Hint: "Nothing was changed."}
 	}
 	return answers[0], nil
 }
@@ -120,10 +120,10 @@ func (p *program) ask(ctx context.Context, terminal *os.File, prompt string) (st
 		return string(text), nil
 	case <-ctx.Done():
 		_ = term.Restore(fd, before) // turn the echo on again
-		return "", &server.Error{Message: "interrupted", Hint: "Nothing was changed."}
+		return "", &server.Error{What: "interrupted", Hint: "Nothing was changed."}
 	}
 }
 
 func readingFailed(err error) error {
-	return &server.Error{Message: "read the password: " + err.Error(), Cause: err}
+	return &server.Error{What: "read the password: " + err.Error(), Err: err}
 }

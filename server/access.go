@@ -103,8 +103,8 @@ func (a *access) remember(ctx context.Context, store generator.Store) error {
 		return err
 	case !a.policy.RequiresLogin() && had:
 		return &Error{
-			Message: fmt.Sprintf("this store's servers had users, and the file %s is gone: anyone could log in", filepath.Join(a.config.Data, usersName)),
-			Hint:    "Put the file back, or name it with --users FILE. To accept every login from now on, start with --users off.",
+			What: fmt.Sprintf("this store's servers had users, and the file %s is gone: anyone could log in", filepath.Join(a.config.Data, usersName)),
+			Hint: "Put the file back, or name it with --users FILE. To accept every login from now on, start with --users off.",
 		}
 	}
 	return nil
@@ -174,8 +174,8 @@ func readOwnUsers(file string) (*auth.Users, error) {
 	_, users, err := readUsers(file)
 	if info, failed := os.Stat(file); err == nil && failed == nil && !ownedBy(info, 0, os.Geteuid()) {
 		err = &Error{
-			Message: fmt.Sprintf("the users file %s belongs to another user than the one that runs nextid, who can change it", file),
-			Hint:    "Give it to the user that runs nextid, or to root (chown).",
+			What: fmt.Sprintf("the users file %s belongs to another user than the one that runs nextid, who can change it", file),
+			Hint: "Give it to the user that runs nextid, or to root (chown).",
 		}
 	}
 	return users, err
@@ -204,7 +204,7 @@ func parseFailure(file string, err error) error {
 	if rest, ok := strings.CutPrefix(err.Error(), "line "); ok {
 		what = file + ":" + rest
 	}
-	return &Error{Message: what, Cause: err, Hint: "See docs/security.md on the form of this file."}
+	return &Error{What: what, Err: err, Hint: "See docs/security.md on the form of this file."}
 }
 
 // readTLS reads the certificate, its key and the client CA, and puts them into
@@ -227,7 +227,7 @@ func (a *access) checkTLS(check func(key string, err error)) {
 	if c.TLSKey == "" {
 		keySetting = "tls_cert" // whose file has the key, too
 		if certErr == nil && !bytes.Contains(pem.Cert, []byte("PRIVATE KEY-----")) {
-			certErr = &Error{Message: fmt.Sprintf("the certificate %s has no private key behind it", c.TLSCert), Hint: "Name the file of its key with tls_key (--tls-key)."}
+			certErr = &Error{What: fmt.Sprintf("the certificate %s has no private key behind it", c.TLSCert), Hint: "Name the file of its key with tls_key (--tls-key)."}
 		}
 	}
 	if c.TLSKey != "" || certErr == nil {
@@ -237,15 +237,15 @@ func (a *access) checkTLS(check func(key string, err error)) {
 		pem.ClientCA, caErr = readPublic("client CA", c.TLSClientCA)
 		if caErr == nil && !x509.NewCertPool().AppendCertsFromPEM(pem.ClientCA) {
 			caErr = &Error{
-				Message: fmt.Sprintf("the client CA %s has no certificate in PEM form", c.TLSClientCA),
-				Hint:    "tls_client_ca is a file with the certificates of those who issue the clients' certificates.",
+				What: fmt.Sprintf("the client CA %s has no certificate in PEM form", c.TLSClientCA),
+				Hint: "tls_client_ca is a file with the certificates of those who issue the clients' certificates.",
 			}
 		}
 	}
 	if cmp.Or(certErr, keyErr, caErr) == nil {
 		if err := a.tls.Replace(pem); err != nil {
 			certErr = &Error{
-				Message: fmt.Sprintf("TLS with %s: %s", c.TLSCert, err), Cause: err,
+				What: fmt.Sprintf("TLS with %s: %s", c.TLSCert, err), Err: err,
 				Hint: "tls_cert is a certificate in PEM form, with those between it and the root behind it; tls_key is its private key, not encrypted.",
 			}
 		}

@@ -66,7 +66,7 @@ func (a Address) listen(file, flag string) (net.Listener, error) {
 		return l, nil
 	}
 	f := &Error{
-		Message: fmt.Sprintf("listen on %s: %s", a, rootCause(err)), Cause: err,
+		What: fmt.Sprintf("listen on %s: %s", a, rootCause(err)), Err: err,
 		Hint: "Choose another address with " + flag + ".",
 	}
 	switch {

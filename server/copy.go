@@ -109,16 +109,16 @@ func (c *storeCopy) begin(ctx context.Context) error {
 	if m, ok, err := c.from.Mark(ctx, copiedKey); err != nil {
 		return err
 	} else if ok && m.Owner != c.target {
-		return &Error{Message: "this store was copied to " + m.Owner + " already", Hint: "An embedded store can be copied to one shared store only."}
+		return &Error{What: "this store was copied to " + m.Owner + " already", Hint: "An embedded store can be copied to one shared store only."}
 	}
 	begun, ok, err := c.to.Mark(ctx, copyKey)
 	switch {
 	case err != nil:
 		return err
 	case ok && begun.Owner != c.id:
-		return &Error{Message: c.target + " has the copy of another store", Hint: "Choose an empty one: another database, or namespace."}
+		return &Error{What: c.target + " has the copy of another store", Hint: "Choose an empty one: another database, or namespace."}
 	case ok && begun.Hi >= copyDone:
-		return &Error{Message: "the copy in " + c.target + " is complete", Hint: "Start servers with --store " + c.target + "."}
+		return &Error{What: "the copy in " + c.target + " is complete", Hint: "Start servers with --store " + c.target + "."}
 	case ok:
 		return nil // continue that copy
 	}
@@ -132,13 +132,13 @@ func (c *storeCopy) begin(ctx context.Context) error {
 	}
 	if len(names)+len(used) > 0 {
 		return &Error{
-			Message: fmt.Sprintf("%s is in use: it has %d generators and %d reservations", c.target, len(names), len(used)),
-			Hint:    "Choose an empty one: another database, or namespace. Two id spaces cannot become one.",
+			What: fmt.Sprintf("%s is in use: it has %d generators and %d reservations", c.target, len(names), len(used)),
+			Hint: "Choose an empty one: another database, or namespace. Two id spaces cannot become one.",
 		}
 	}
 	_, _, err = c.to.Reserve(ctx, generator.Reservation{Key: copyKey, N: 1, Limit: 1, Owner: c.id})
 	if errors.Is(err, generator.ErrExhausted) {
-		return &Error{Message: "another copy to " + c.target + " has just begun", Hint: "Choose an empty one: another database, or namespace."}
+		return &Error{What: "another copy to " + c.target + " has just begun", Hint: "Choose an empty one: another database, or namespace."}
 	}
 	return err
 }
@@ -188,7 +188,7 @@ const storeTick = 2 * time.Millisecond
 // prove reads the copy back and compares it with the original.
 func (c *storeCopy) prove(ctx context.Context) error {
 	wrong := func(format string, args ...any) error {
-		return &Error{Message: "the copy differs: " + fmt.Sprintf(format, args...), Hint: "Nothing was changed here. Empty " + c.target + " (nextid migrate store down, up) and copy again."}
+		return &Error{What: "the copy differs: " + fmt.Sprintf(format, args...), Hint: "Nothing was changed here. Empty " + c.target + " (nextid migrate store down, up) and copy again."}
 	}
 	there, err := c.to.Reserved(ctx, "")
 	if err != nil {
@@ -218,11 +218,11 @@ func checkCopied(ctx context.Context, store generator.Store) error {
 	case err != nil:
 		return err
 	case copied:
-		return &Error{Message: "this store was copied to " + m.Owner + " and issues no more ids", Hint: "Start with --store " + m.Owner + "."}
+		return &Error{What: "this store was copied to " + m.Owner + " and issues no more ids", Hint: "Start with --store " + m.Owner + "."}
 	}
 	m, begun, err := store.Mark(ctx, copyKey)
 	if err == nil && begun && m.Hi < copyDone {
-		err = &Error{Message: "the copy of an embedded store to this one has not ended", Hint: "Run nextid migrate store copy again."}
+		err = &Error{What: "the copy of an embedded store to this one has not ended", Hint: "Run nextid migrate store copy again."}
 	}
 	return err
 }

@@ -99,7 +99,7 @@ func (e *engine) open(ctx context.Context, s *Server) error {
 		// Ids would carry wrong times, and a clock that is ahead would reserve future time.
 		if err := node.CheckClock(ctx, clock); err != nil {
 			return &Error{
-				Message: err.Error(), Cause: err,
+				What: err.Error(), Err: err,
 				Hint: fmt.Sprintf("Set the clock right, of this machine or of the store's. clock_limit (%s) says how much they may differ; 0s lets them.",
 					formatDuration(c.ClockLimit)),
 			}
@@ -113,7 +113,7 @@ func (e *engine) open(ctx context.Context, s *Server) error {
 	}
 	wish, err := workerid.Open(c.WorkerID, workerid.Config{Store: e.store, Dir: c.Data, Port: c.port(), Logger: log})
 	if err != nil {
-		return &Error{Message: err.Error(), Hint: "See docs/stores.md on --worker-id, or use auto.", Cause: err}
+		return &Error{What: err.Error(), Hint: "See docs/stores.md on --worker-id, or use auto.", Err: err}
 	}
 	grants, _ := store.(generator.TimeGranter)
 	e.pools = worker.New(worker.Config{
@@ -127,7 +127,7 @@ func (e *engine) open(ctx context.Context, s *Server) error {
 	}
 	if c.Audit.File != "" {
 		if e.trail, err = audit.Open(c.Audit, log); err != nil {
-			return &Error{Message: err.Error(), Hint: "audit.file must be a file that the server may write to.", Cause: err}
+			return &Error{What: err.Error(), Hint: "audit.file must be a file that the server may write to.", Err: err}
 		}
 		e.closing(e.trail.Close)
 	}

@@ -8,27 +8,16 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// Error is an error for the person who runs the server. Message says in one line
-// what went wrong, Hint what to do about it.
-type Error struct {
-	Message string
-	Hint    string
-	Cause   error
-}
+// Error is an error for the person who runs the server.
+type Error = appdb.Error
 
-func (e *Error) Error() string { return e.Message }
-func (e *Error) Unwrap() error { return e.Cause }
-
-// HintOf returns the hint of an Error, of one of the generators or of the
-// migrations; else "".
+// HintOf returns the hint of an Error, or else of an error of the generators.
 func HintOf(err error) string {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Hint
+	hint := appdb.HintOf(err)
+	if e, ok := errors.AsType[*generator.Error](err); ok && hint == "" {
+		hint = e.Hint
 	}
-	if e, ok := errors.AsType[*generator.Error](err); ok {
-		return e.Hint
-	}
-	return appdb.HintOf(err)
+	return hint
 }
 
 // OneLine joins the lines of s, so that one message is not mistaken for several.

@@ -34,7 +34,7 @@ func (l *loader) file(path string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return &Error{
-			Message: fmt.Sprintf("read the configuration: %s", err), Cause: err,
+			What: fmt.Sprintf("read the configuration: %s", err), Err: err,
 			Hint: "Check the path given with --config or " + ConfigEnv + ".",
 		}
 	}

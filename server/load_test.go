@@ -182,7 +182,7 @@ func TestConfigFileThatCannotBeRead(t *testing.T) {
 	} {
 		_, err := testBuild.load(path, nil, nil)
 		var f *Error
-		if !errors.As(err, &f) || !strings.Contains(f.Message, want) || f.Hint == "" {
+		if !errors.As(err, &f) || !strings.Contains(f.What, want) || f.Hint == "" {
 			t.Errorf("%s: %v, want %q and a hint", path, err, want)
 		}
 	}

@@ -15,7 +15,7 @@ func (c Config) Explain(ctx context.Context, name, id string) (parts generator.P
 	store, err := c.openOffline(ctx)
 	if err != nil {
 		return parts, &Error{
-			Message: err.Error(), Cause: err,
+			What: err.Error(), Err: err,
 			Hint: fmt.Sprintf("Name the store with --data or --store, or give the layout with --layout. While a server uses the store, ask it: SELECT parse_id(ID, '%s').", name),
 		}
 	}

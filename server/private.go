@@ -14,8 +14,8 @@ import (
 func readPrivate(what, path string) ([]byte, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !isPrivate(info) {
 		return nil, &Error{
-			Message: fmt.Sprintf("the %s %s can be read or changed by others (mode %04o)", what, path, info.Mode().Perm()),
-			Hint:    "Run: chmod 600 " + path,
+			What: fmt.Sprintf("the %s %s can be read or changed by others (mode %04o)", what, path, info.Mode().Perm()),
+			Hint: "Run: chmod 600 " + path,
 		}
 	}
 	return readPublic(what, path)
@@ -52,8 +52,8 @@ func checkReplaceable(what, path string) error {
 			info, err := os.Stat(at)
 			if err == nil && !modeless && info.Mode().Perm()&0o002 != 0 && info.Mode()&(fs.ModeDir|fs.ModeSticky) != fs.ModeDir|fs.ModeSticky {
 				return &Error{
-					Message: fmt.Sprintf("the %s %s can be changed by others: %s is writable by all (mode %04o)", what, path, at, info.Mode().Perm()),
-					Hint:    "Run: chmod o-w " + at,
+					What: fmt.Sprintf("the %s %s can be changed by others: %s is writable by all (mode %04o)", what, path, at, info.Mode().Perm()),
+					Hint: "Run: chmod o-w " + at,
 				}
 			}
 		}
@@ -69,11 +69,11 @@ func isPrivate(info fs.FileInfo) bool {
 
 // readFailure returns an error of reading a file, with a hint for its cause.
 func readFailure(what, path string, err error) error {
-	f := &Error{Message: fmt.Sprintf("the %s %s: %s", what, path, rootCause(err)), Cause: err}
+	f := &Error{What: fmt.Sprintf("the %s %s: %s", what, path, rootCause(err)), Err: err}
 	_, hidden := os.Lstat(path)
 	switch {
 	case errors.Is(hidden, fs.ErrPermission):
-		f.Message = fmt.Sprintf("the directory of the %s %s: %s", what, path, rootCause(err))
+		f.What = fmt.Sprintf("the directory of the %s %s: %s", what, path, rootCause(err))
 		f.Hint = "The user that runs nextid must be allowed to enter it (chown, chmod)."
 	case errors.Is(err, fs.ErrPermission):
 		f.Hint = "Give it to the user that runs nextid (chown), with mode 0600."
@@ -92,7 +92,7 @@ func editPrivate(path string, edit func() ([]byte, error)) error {
 		path = target // replace the target, not the link
 	}
 	failed := func(err error) error {
-		return &Error{Message: fmt.Sprintf("write %s: %s", path, rootCause(err)), Cause: err}
+		return &Error{What: fmt.Sprintf("write %s: %s", path, rootCause(err)), Err: err}
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -19,8 +19,8 @@ const aheadTolerance = time.Minute
 func (c Config) Repair(ctx context.Context, w io.Writer, dryRun bool) error {
 	if c.Store.Shared() || c.Store.Scheme == StoreMemory {
 		return &Error{
-			Message: "only an embedded store is repaired: " + c.Store.String() + " is none",
-			Hint:    "On a shared store a server with a wrong clock does not start, and others go on with other worker ids.",
+			What: "only an embedded store is repaired: " + c.Store.String() + " is none",
+			Hint: "On a shared store a server with a wrong clock does not start, and others go on with other worker ids.",
 		}
 	}
 	c.ClockJump = 0
@@ -56,7 +56,7 @@ func (c Config) Repair(ctx context.Context, w io.Writer, dryRun bool) error {
 		return err
 	}
 	if len(left) > 0 {
-		return &Error{Message: fmt.Sprintf("worker id %d of %d bits is still ahead", left[0].Worker, left[0].Bits), Hint: "Run the command again."}
+		return &Error{What: fmt.Sprintf("worker id %d of %d bits is still ahead", left[0].Worker, left[0].Bits), Hint: "Run the command again."}
 	}
 	widths := map[int]bool{}
 	for _, a := range ahead {

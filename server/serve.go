@@ -188,8 +188,8 @@ func (s *Server) serve(ctx context.Context, e *engine) error {
 	}
 	if err := s.served.shutdown(s.config.DrainTimeout); err != nil {
 		return &Error{
-			Message: fmt.Sprintf("some statements did not end within %s and were cut off", formatDuration(s.config.DrainTimeout)),
-			Hint:    "Set drain_timeout higher if that is too short.", Cause: err,
+			What: fmt.Sprintf("some statements did not end within %s and were cut off", formatDuration(s.config.DrainTimeout)),
+			Hint: "Set drain_timeout higher if that is too short.", Err: err,
 		}
 	}
 	return nil

@@ -125,7 +125,7 @@ func (c Config) openOffline(ctx context.Context) (generator.Store, error) {
 	if url := c.Store.In(c.Data); url.Shared() {
 		c.Data = "" // only a server keeps high-water marks
 	} else if _, err := os.Stat(url.File); errors.Is(err, fs.ErrNotExist) {
-		return nil, &Error{Message: fmt.Sprintf("there is no store %s", url), Hint: "Name it with --data DIR or --store sqlite:FILE.", Cause: err}
+		return nil, &Error{What: fmt.Sprintf("there is no store %s", url), Hint: "Name it with --data DIR or --store sqlite:FILE.", Err: err}
 	}
 	return c.openStore(ctx, slog.New(slog.DiscardHandler))
 }

@@ -48,11 +48,11 @@ func (c *Config) ChangeUser(name string, change UserChange) (did string, err err
 		case !change.Remove:
 			did = fmt.Sprintf("%s %s %q in %s", map[bool]string{true: "changed", false: "added"}[found], kindOfUser(user), name, file)
 		case !found:
-			return nil, &Error{Message: fmt.Sprintf("there is no user %q in %s", name, file), Hint: "Names are written exactly as they are, with their case."}
+			return nil, &Error{What: fmt.Sprintf("there is no user %q in %s", name, file), Hint: "Names are written exactly as they are, with their case."}
 		case users.Len() == 1:
 			return nil, &Error{
-				Message: fmt.Sprintf("user %q is the only one in %s, and a users file without users is refused", name, file),
-				Hint:    "Add another user first. To accept every login, start the server with --users off.",
+				What: fmt.Sprintf("user %q is the only one in %s, and a users file without users is refused", name, file),
+				Hint: "Add another user first. To accept every login, start the server with --users off.",
 			}
 		default:
 			did = fmt.Sprintf("removed user %q in %s", name, file)
@@ -88,7 +88,7 @@ func (c *UserChange) apply(old *auth.User, name string, native bool) (*auth.User
 	}
 	user.SCRAM, user.SHA2 = old.SCRAM, old.SHA2
 	if err := user.SetPassword(c.Password, native); err != nil {
-		return nil, &Error{Message: err.Error(), Hint: "Nothing was changed."}
+		return nil, &Error{What: err.Error(), Hint: "Nothing was changed."}
 	}
 	return user, nil
 }
