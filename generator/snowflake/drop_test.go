@@ -65,6 +65,14 @@ func TestANameCannotBeCreatedAgainBelowItsOldIDs(t *testing.T) {
 		_, err = g.Next(w.t.Context(), 1)
 		wantErr(t, err, generator.ErrNotNow, "issues again at 3")
 		w.next(w.open(k, "other", `{"layout":"js"}`), 1)
+		// A strict one must not take the time of all names there.
+		_, err = w.openStrict(k, "orders", `{"epoch":"2024-01-01","strict":true}`).Next(w.t.Context(), 1)
+		wantErr(t, err, generator.ErrNotNow, "issues again at 2040-01-18")
+		other := w.openStrict(k, "strict", strict)
+		tick, _, _, _ := other.Layout.Unpack(w.take(other, "strict", 0, 1).First)
+		if ahead := other.TimeOf(tick).Sub(w.clock.Time()); ahead > time.Minute {
+			t.Errorf("an id of another name is %v ahead", ahead)
+		}
 	})
 }
 

@@ -58,6 +58,11 @@ func (g *strictGenerator) fill(wants []int64) ([]generator.Range, error) {
 	if err := g.Usable(&g.Grid, g.name, now); err != nil {
 		return nil, err
 	}
+	// A dropped generator of the name may have come further. A grant of that time would
+	// lead all names there.
+	if next := g.Tick(last + 1); g.Until(next, g.time.Now()) > Patience {
+		return nil, g.AheadError(g.name, g.TimeOf(next))
+	}
 	most := max(int64(g.time.MaxSpan()/g.Unit), 1) << g.sequenceBits // ids of the longest grant
 	total := int64(0)
 	for _, n := range wants {
