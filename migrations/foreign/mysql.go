@@ -331,13 +331,15 @@ func mysqlGrants(c Config) (grants []string) {
 }
 
 // mysqlUsers lists the triggers, routines, events and views that use the database
-// nextid.
+// nextid, and the tables of others in it.
 const mysqlUsers = `
 	SELECT user FROM (
 	SELECT CONCAT('trigger ', trigger_schema, '.', trigger_name) AS user, action_statement AS text FROM information_schema.triggers
 	UNION ALL SELECT CONCAT(LOWER(routine_type), ' ', routine_schema, '.', routine_name), routine_definition
 		FROM information_schema.routines WHERE routine_schema <> 'nextid'
 	UNION ALL SELECT CONCAT('event ', event_schema, '.', event_name), event_definition FROM information_schema.events
+	UNION ALL SELECT CONCAT('table ', table_schema, '.', table_name), 'nextid.' FROM information_schema.tables
+		WHERE table_schema = 'nextid' AND table_name NOT IN ('ids', 'id_fields', 'id_parts', 'id_batch', 'fills', 'schema_version')
 	UNION ALL SELECT CONCAT('view ', table_schema, '.', table_name), view_definition FROM information_schema.views) AS texts
 	WHERE REPLACE(text, CHAR(96), '') REGEXP '(^|[^[:alnum:]_$])nextid[.]' ORDER BY 1`
 

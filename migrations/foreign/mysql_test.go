@@ -571,10 +571,14 @@ func TestDownOfMariaDB(t *testing.T) {
 	if err := open(t, app.dsn).Down(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "in use by event shop.nightly") {
 		t.Errorf("down: %v", err)
 	}
-	app.exec("DROP EVENT shop.nightly")
+	app.exec("DROP EVENT shop.nightly; CREATE TABLE nextid.theirs (id INT)")
+	if err := open(t, app.dsn).Down(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "in use by table nextid.theirs") {
+		t.Errorf("down: %v", err)
+	}
+	app.exec("DROP TABLE IF EXISTS nextid.theirs")
 	// Down was killed while DROP DATABASE waited. Nothing holds the password any more.
 	ctx, kill := context.WithCancel(t.Context())
-	app.exec("CREATE TABLE nextid.busy (id INT); LOCK TABLES nextid.busy READ")
+	app.exec("LOCK TABLES nextid.id_parts READ")
 	db := open(t, app.dsn)
 	go func() { done <- db.Down(ctx) }()
 	second := app.login(strings.Replace(strings.Replace(app.dsn, "mysql://root@", "root@tcp(", 1), "/shop", ")/", 1))
@@ -584,8 +588,10 @@ func TestDownOfMariaDB(t *testing.T) {
 		}
 	}
 	kill()
-	<-done
-	app.exec("UNLOCK TABLES; DROP TABLE IF EXISTS nextid.busy")
+	if err := <-done; err == nil {
+		t.Error("down did not wait")
+	}
+	app.exec("UNLOCK TABLES")
 	up(t, app.dsn, foreign.Config{Server: c.Server})
 
 	app.exec("CREATE DATABASE shopnextid; CREATE VIEW shopnextid.mine AS SELECT id FROM shop.orders; CREATE VIEW shop.other AS SELECT id FROM shopnextid.mine")
