@@ -31,7 +31,7 @@ type Database struct {
 
 	lock, unlock string   // queries: lock returns 1 if it has the lock
 	versioned    string   // query: does versionTable exist?
-	newest       string   // query: the newest applied migration, NULL after a restore without rows, or without functions
+	newest       string   // query: the newest applied migration, NULL after a restore without rows, functions or tables
 	users        string   // query: names of objects of others that use nextid's
 	free         string   // hint for users
 	drop         []string // statements that drop the rest after all migrations are undone
@@ -179,7 +179,9 @@ func (a *Database) status(ctx context.Context) (s Status, err error) {
 	start := time.Now()
 	s.Asked = hints.Explain(appdb.Exec(ctx, a.db, a.ask))
 	s.Took = time.Since(start)
-	s.Problems, err = a.problems(ctx)
+	if !s.Dumped {
+		s.Problems, err = a.problems(ctx)
+	}
 	return s, err
 }
 

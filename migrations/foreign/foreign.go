@@ -71,7 +71,7 @@ type Status struct {
 	Asked   error         // error of a query to the server, nil if it answered
 	Took    time.Duration // duration of that query
 
-	Dumped    bool     // the schema was restored from a dump without rows or functions, so its version is unknown
+	Dumped    bool     // rows, functions or nextid.fills are missing, as after the restore of a dump: the version is unknown
 	Functions bool     // the functions that need no server are installed
 	Problems  []string // a line for each trigger of Fill, and for tables, that are missing or wrong
 }

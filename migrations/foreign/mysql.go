@@ -40,7 +40,8 @@ func openMySQL(ctx context.Context, url string) (*Database, error) {
 		db: db, dialect: goose.DialectMySQL, folder: "mysql",
 		lock: "SELECT GET_LOCK('nextid.migrate', 60)", unlock: "DO RELEASE_LOCK('nextid.migrate')", // waits 60 s at most
 		versioned: "SELECT COUNT(*) > 0 FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'schema_version'",
-		newest:    "SELECT MAX(version_id) FROM " + versionTable + " WHERE EXISTS (SELECT * FROM information_schema.routines WHERE routine_schema = 'nextid' AND routine_name = 'next_id')",
+		newest: "SELECT MAX(version_id) FROM " + versionTable + " WHERE EXISTS (SELECT * FROM information_schema.routines WHERE routine_schema = 'nextid' AND routine_name = 'next_id')" +
+			" AND EXISTS (SELECT * FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'fills')",
 		users:     mysqlUsers,
 		free:      "Drop them first, such as DROP TRIGGER ….",
 		drop:      []string{"DROP SERVER IF EXISTS nextid", "DROP DATABASE nextid"}, // killed between them, Down can be repeated
