@@ -104,24 +104,28 @@ func (c *cluster) again(server int, name, kind, options string) {
 }
 
 // A server creates a name that another one has just dropped. It gives ids of the new
-// generator at once, also if it had the old one open.
+// generator at once, also if it had the old one open, or only knew its definition.
 func TestANameThatAnotherServerDroppedIsCreatedAgain(t *testing.T) {
 	inCluster(t, 0, func(t *testing.T, c *cluster) {
 		first, second := c.servers[0], c.servers[1]
-		if err := first.Create(t.Context(), "orders", "segment", nil); err != nil {
-			t.Fatal(err)
-		}
-		c.draw("orders", 1)
-		if err := errors.Join(first.Drop(t.Context(), "orders"), second.Create(t.Context(), "orders", "counter", nil)); err != nil {
-			t.Fatal(err)
-		}
-		c.drawOn(1, "orders", 1)
-		e, err := second.Get(t.Context(), "orders")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, ok := e.Running().(*counter.Generator); !ok {
-			t.Errorf("a %T gives the ids", e.Running())
+		for _, name := range []string{"open", "known"} {
+			if err := first.Create(t.Context(), name, "snowflake", json.RawMessage(withEpoch(workerFirst, "snowflake"))); err != nil {
+				t.Fatal(err)
+			}
+			e, err := second.Get(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "open" {
+				c.draw(name, 1)
+			}
+			if err := errors.Join(first.Drop(t.Context(), name), second.Create(t.Context(), name, "counter", nil)); err != nil {
+				t.Fatal(err)
+			}
+			c.drawOn(1, name, 1)
+			if _, ok := e.Running().(*counter.Generator); !ok {
+				t.Errorf("%s: a %T gives the ids", name, e.Running())
+			}
 		}
 	})
 }

@@ -13,8 +13,9 @@ func (r *Registry) Create(ctx context.Context, name, kind string, options json.R
 		err = Errorf(ErrExists, name, "Use alter_generator to change it, or another name.",
 			"generator %q already exists", name)
 	}
-	if e := r.Lookup([]byte(name)); err == nil && e != nil {
-		if l := e.live.Load(); l != nil { // another server has dropped its definition
+	if e := r.Lookup([]byte(name)); err == nil && e != nil { // another server may have dropped what e knows
+		r.edits.Add(1)
+		if l := e.live.Load(); l != nil {
 			return e.expire(ctx, l)
 		}
 	}
