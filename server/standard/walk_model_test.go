@@ -41,6 +41,18 @@ type moment struct {
 	faults int
 }
 
+// lease is time on a worker id that a library has.
+type lease struct {
+	bits        int
+	worker      int64
+	from, until time.Time
+}
+
+// holds reports whether a library may issue an id.
+func (l *lease) holds(bits int, worker int64, at time.Time) bool {
+	return l.bits == bits && l.worker == worker && !at.Before(l.from) && at.Before(l.until)
+}
+
 func (w *walk) moment(s *walkServer) moment { return moment{s, time.Now(), len(w.steps), w.faults} }
 
 // known reports whether a server knows a change.
@@ -148,13 +160,27 @@ func (w *walk) parse(s *walkServer, n *walkName, id string) {
 		return
 	}
 	var p struct {
-		Kind, Name string
-		Number     *int64
-		Time       time.Time
+		Kind, Name                   string
+		Number                       *int64
+		Time                         time.Time
+		Datacenter, Worker, Rollback int64
 	}
 	err = json.Unmarshal([]byte(rows[0][0]), &p)
 	// Steps of clocks and zones take less time. An id above those of another layout may have any time.
 	ahead := n.made == 1 && p.Time.Sub(s.clock.Time()) > 26*time.Hour
+	if n.is("snowflake") && p.Rollback == 0 {
+		bits := 0
+		for _, f := range n.options["fields"].([]any) {
+			if field := f.(map[string]any); field["kind"] == "worker" || field["kind"] == "datacenter" {
+				bits += int(field["bits"].(float64))
+			}
+		}
+		for _, l := range w.leases {
+			if l.holds(bits, p.Datacenter<<5+p.Worker, p.Time) {
+				w.Errorf("%s gave %s, whose time is leased: %+v", n.name, id, *l)
+			}
+		}
+	}
 	series := n.is("segment", "counter", "ticket") && n.options["scatter"] == nil
 	if err != nil || p.Kind != n.kind || !n.texts() && p.Name != n.name || ahead || series && p.Number == nil {
 		w.Errorf("parse_id(%s, %s), of kind %s: %s, %v", id, n.name, n.kind, rows[0][0], err)

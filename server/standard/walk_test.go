@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -46,6 +47,7 @@ type walk struct {
 	open      func(*generatortest.Clock) (generator.Store, error)
 	servers   []*walkServer
 	names     []*walkName
+	leases    []*lease
 	alone     bool // the store is an embedded one
 	faults    int  // number of steps that let a store or a statement fail
 	mu        sync.Mutex
@@ -344,8 +346,17 @@ func (w *walk) create(c client, n *walkName) {
 		again = ""
 	}
 	kind, options := w.recipe(again, false)
-	w.admin(c.server, n, "create_generator('%s', '%s', '%s')", kind, options)
+	var first [][]string
+	if w.IntN(4) > 0 {
+		w.admin(c.server, n, "create_generator('%s', '%s', '%s')", kind, options)
+	} else if _, err := w.query(client{server: c.server}, fmt.Sprintf("SELECT create_template('%s*', '%s', '%s')", n.name, kind, options)); err == nil {
+		first, err = w.query(client{server: c.server}, "SELECT next_id('"+n.name+"')")
+		w.learn(c.server, n, err)
+	}
 	n.newest, n.floors, n.left, n.held = map[any]string{}, nil, false, map[string]string{}
+	for _, row := range first {
+		w.note(c.server, n, row, false, true)
+	}
 	if n.kind == "" {
 		return
 	}
@@ -406,6 +417,11 @@ func (w *walk) step() {
 		w.storm(n)
 	case step <= 14 && n.is("counter"):
 		w.hold(client{server: c.server}, n)
+	case step == 15 && n.is("counter", "segment") && n.options["scatter"] == nil: // no server has reserved so much
+		w.admin(c.server, n, "recover_generator('%s', %d)", n.value(n.newest[nil])+n.order()<<33)
+		n.held = map[string]string{}
+	case step == 16:
+		w.lease(client{server: c.server})
 	}
 }
 
@@ -442,7 +458,8 @@ func (w *walk) storm(n *walkName) {
 // hold holds a number, or confirms one. A number is of one holder for good.
 func (w *walk) hold(c client, n *walkName) {
 	for id, holder := range n.held {
-		if rows, _ := w.query(c, fmt.Sprintf("SELECT confirm_id('%s', %s, '%s')", n.name, id, holder)); len(rows) > 0 {
+		call := pick(w, "confirm_id('%s', %s, '%s')", "void_id('%s', %s, 'why', '%s')")
+		if rows, _ := w.query(c, fmt.Sprintf("SELECT "+call, n.name, id, holder)); len(rows) > 0 {
 			delete(n.held, id)
 		}
 	}
@@ -453,4 +470,34 @@ func (w *walk) hold(c client, n *walkName) {
 		w.note(c.server, n, row, false, true)
 		n.held[row[0]] = holder
 	}
+}
+
+// lease leases a worker id to a library, or renews or releases a lease.
+func (w *walk) lease(c client) {
+	l := &lease{bits: pick(w, 4, 8, 10)}
+	sql := fmt.Sprintf("lease_worker('%d', 'x')", l.bits)
+	if len(w.leases) > 0 && w.IntN(2) == 0 {
+		old := pick(w, w.leases...)
+		l.bits = old.bits
+		sql = fmt.Sprintf("renew_worker('%d', %d, '%s')", old.bits, old.worker, old.until.Format(time.RFC3339Nano))
+		if used := old.from.Add(time.Duration(w.Int64N(int64(old.until.Sub(old.from))))); w.IntN(2) == 0 {
+			sql = fmt.Sprintf("release_worker('%d', %d, '%s', '%s')", old.bits, old.worker, old.until.Format(time.RFC3339Nano), used.Format(time.RFC3339Nano))
+			old.until = used
+			l = &lease{bits: -1} // the rest is free
+		}
+	}
+	rows, err := w.query(c, "SELECT worker, to_json(not_before), to_json(until) FROM "+sql)
+	if err != nil || l.bits < 0 {
+		return
+	}
+	l.worker, err = strconv.ParseInt(rows[0][0], 10, 64)
+	if err := errors.Join(err, json.Unmarshal([]byte(rows[0][1]), &l.from), json.Unmarshal([]byte(rows[0][2]), &l.until)); err != nil {
+		w.Fatal(err)
+	}
+	for _, other := range w.leases {
+		if other.holds(l.bits, l.worker, l.from) || l.holds(other.bits, other.worker, other.from) {
+			w.Errorf("%+v is leased, and so is %+v", *l, *other)
+		}
+	}
+	w.leases = append(w.leases, l)
 }
