@@ -72,11 +72,6 @@ func (s State) asNoted() bool {
 		(s.Setting == Progression{} || s.Setting == s.Member.Has)
 }
 
-// has reports whether the shard has a line of a name.
-func (s State) has(name string) bool {
-	return slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Name == name })
-}
-
 // database changes one shard. In a dry run the methods write their statements and
 // change nothing.
 type database interface {
@@ -117,6 +112,7 @@ type system struct {
 	first, last  string // statements around many changes, see together
 	locked, hint string // error if another run has the lock
 	fits         string // query: do the tables of the note have what the last migration made?
+	unfit        string // query: why the server cannot be a shard, '' if it can
 	unsettle     string // records that lines may have left the progression, so that up starts them again
 }
 
@@ -275,8 +271,12 @@ func (c *connection) count(ctx context.Context, names string) (n int, err error)
 	return n, err
 }
 
-// member reads the note into st.Member. It scans further columns into more.
+// member reads why the server cannot be a shard, and the note into st.Member. It scans
+// further columns of the note into more.
 func (c *connection) member(ctx context.Context, st *State, columns string, more ...any) error {
+	if err := c.conn.QueryRowContext(ctx, c.unfit).Scan(&st.trouble); err != nil {
+		return err
+	}
 	n, err := c.count(ctx, "'nextid_shard', 'nextid_shard_lines'")
 	if err != nil || n < 2 {
 		return err

@@ -390,6 +390,9 @@ func testMariaDBRefusals(t *testing.T, f *fleet) {
 	fails(t, up(f.dsns[0], strings.Replace(twice, "127.0.0.1", "localhost", 1)), "another migrate shards is at work")
 	fails(t, up("redis://x"), "mysql:// or postgres://")
 	fails(t, up("mysql://root@127.0.0.1:1"), "names no database")
+	f.exec(1, "SET GLOBAL read_only = ON")
+	fails(t, up(f.dsns...), "the server is read-only, as a replica is")
+	f.exec(1, "SET GLOBAL read_only = OFF")
 
 	f.exec(1, "CREATE TABLE items (id TINYINT AUTO_INCREMENT PRIMARY KEY)")
 	fails(t, up(f.dsns...), "there is no items.id that draws ids")

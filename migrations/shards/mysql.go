@@ -43,7 +43,12 @@ var mysqlSystem = system{
 	first: "START TRANSACTION", last: "COMMIT", unsettle: "UPDATE nextid_shard_lines SET started = 0",
 	fits:   "SELECT TRUE /*M! AND EXISTS (SELECT * FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'nextid_shard' AND COLUMN_NAME = 'drained') */",
 	locked: "another migrate shards is at work on this server",
-	hint:   "Is the server given twice? Two databases of one MySQL or MariaDB server share its settings and cannot be two shards.",
+	// A Galera cluster is of MariaDB, or of Percona.
+	unfit: `SELECT CASE WHEN @@GLOBAL.read_only THEN 'the server is read-only, as a replica is'
+		WHEN (SELECT COUNT(*) FROM /*M! information_schema.GLOBAL_VARIABLES */ /*!50700 performance_schema.global_variables */
+			WHERE VARIABLE_NAME IN ('WSREP_ON', 'WSREP_AUTO_INCREMENT_CONTROL') AND VARIABLE_VALUE = 'ON') = 2
+		THEN 'Galera sets auto_increment_offset and auto_increment_increment itself (wsrep_auto_increment_control = ON)' ELSE '' END`,
+	hint: "Is the server given twice? Two databases of one MySQL or MariaDB server share its settings and cannot be two shards.",
 }
 
 // mysqlShard is a shard on MySQL or MariaDB.
@@ -77,16 +82,10 @@ func (s *mysqlShard) begin(ctx context.Context) error {
 // state implements database.
 func (s *mysqlShard) state(ctx context.Context) (State, error) {
 	st := State{Title: s.title}
-	var readOnly, draining bool
+	var draining bool
 	var err error
 	if st.Setting, err = s.setting(ctx); err != nil {
 		return st, err
-	}
-	if err := s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.read_only").Scan(&readOnly); err != nil {
-		return st, err
-	}
-	if readOnly {
-		st.trouble = "the server is read-only, as a replica is"
 	}
 	if st.Setting.Offset > st.Setting.Increment {
 		st.Notes = append(st.Notes, fmt.Sprintf("auto_increment_offset %d is greater than auto_increment_increment %d: MySQL ignores it",
@@ -97,9 +96,6 @@ func (s *mysqlShard) state(ctx context.Context) (State, error) {
 	// of other accounts, without an error.
 	err = appdb.Exec(ctx, s.conn, "SELECT COUNT(*) FROM information_schema.INNODB_TRX")
 	if st.blind = appdb.MySQLSays(err, erAccessDenied); err != nil && !st.blind {
-		return st, err
-	}
-	if err := s.galera(ctx, &st); err != nil {
 		return st, err
 	}
 	if err := s.member(ctx, &st, ", scope, drain_below IS NOT NULL", &s.scope, &draining); err != nil {
@@ -119,18 +115,6 @@ func (s *mysqlShard) state(ctx context.Context) (State, error) {
 func (s *mysqlShard) setting(ctx context.Context) (p Progression, err error) {
 	err = s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_offset, @@GLOBAL.auto_increment_increment").Scan(&p.Offset, &p.Increment)
 	return p, err
-}
-
-// galera sets st.trouble if the server is in a Galera cluster that sets
-// auto_increment_* itself.
-func (s *mysqlShard) galera(ctx context.Context, st *State) error {
-	on := 0
-	err := appdb.Each(ctx, s.conn, func(*sql.Rows) error { on++; return nil },
-		"SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on', 'wsrep_auto_increment_control') AND Value = 'ON'")
-	if on == 2 {
-		st.trouble = "Galera sets auto_increment_offset and auto_increment_increment itself (wsrep_auto_increment_control = ON)"
-	}
-	return err
 }
 
 // join implements database.

@@ -31,6 +31,7 @@ var postgresSystem = system{
 	fits:   "SELECT pg_typeof(sequence) = 'regclass'::regtype FROM (SELECT 1) AS one LEFT JOIN nextid_shard_lines ON true LIMIT 1",
 	locked: "another migrate shards is at work on this database", hint: "Is the database given twice?",
 	unsettle: "UPDATE nextid_shard_lines SET started = NULL",
+	unfit:    "SELECT CASE WHEN pg_is_in_recovery() THEN 'the server is a standby' ELSE '' END",
 }
 
 // postgresShard is a shard on PostgreSQL.
@@ -53,13 +54,6 @@ func (s postgresShard) begin(ctx context.Context) error {
 // state implements database.
 func (s postgresShard) state(ctx context.Context) (State, error) {
 	st := State{Title: s.title}
-	var replica bool
-	if err := s.conn.QueryRowContext(ctx, "SELECT pg_is_in_recovery()").Scan(&replica); err != nil {
-		return st, err
-	}
-	if replica {
-		st.trouble = "the server is a standby"
-	}
 	if err := s.member(ctx, &st, ""); err != nil {
 		return st, err
 	}

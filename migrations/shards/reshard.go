@@ -35,7 +35,7 @@ func (s *set) reshard(ctx context.Context) error {
 	if err := s.read(ctx); err != nil {
 		return err
 	}
-	if complaints, err := s.fit(s.shards...); err != nil || len(complaints) > 0 {
+	if complaints, err := s.fit(); err != nil || len(complaints) > 0 {
 		return errors.Join(err, complaint(complaints, "Create missing tables, or leave them out with --exclude."))
 	}
 	// There are new tables of PostgreSQL, or sessions from before mend or an earlier run.

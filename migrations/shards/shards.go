@@ -262,7 +262,7 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	if err := s.read(ctx); err != nil {
 		return err
 	}
-	complaints, err := s.fit(s.shards...)
+	complaints, err := s.fit()
 	if err != nil {
 		return err
 	}
@@ -434,27 +434,23 @@ func (s *set) able(ctx context.Context) error {
 	})
 }
 
-// fit checks that all given shards have the same lines, and that each line can be
-// one of a shard. complaints describes the lines for which this is not so.
-func (s *set) fit(shards ...*shard) (complaints []string, err error) {
+// fit checks that all shards have the same lines, and that each line can be one of a
+// shard. complaints describes the lines for which this is not so.
+func (s *set) fit() (complaints []string, err error) {
+	if len(s.names()) == 0 {
+		return nil, &Error{What: "no table of these databases has a column that draws ids", Hint: "Create them first."}
+	}
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
 			if l.trouble != "" {
 				complaints = append(complaints, one.name+": "+l.Name+" "+l.trouble)
 			}
-		}
-	}
-	if len(s.names()) == 0 {
-		return nil, &Error{What: "no table of these databases has a column that draws ids", Hint: "Create them first."}
-	}
-	for _, one := range shards {
-		for _, l := range one.state.Lines {
 			if !l.Unique && l.column != "" {
 				s.say(one, "column %s has no unique key of its own: this database would take an id twice", l.Name)
 			}
 		}
 	}
-	return append(complaints, s.lacking(shards...)...), nil
+	return append(complaints, s.lacking()...), nil
 }
 
 // give writes the note of a shard, and then the settings.

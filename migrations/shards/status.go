@@ -75,8 +75,13 @@ func (s *set) report(ctx context.Context, r *Report) error {
 	if err := s.read(ctx); err != nil {
 		return err
 	}
-	r.Problems = append(problems(s.shards), collisions(s.shards)...)
-	r.Missed = s.lacking(s.shards...)
+	r.Problems = problems(s.shards)
+	for i, b := range s.shards {
+		for _, a := range s.shards[:i] {
+			r.Problems = append(r.Problems, collide(a, b)...)
+		}
+	}
+	r.Missed = s.lacking()
 	err := s.rows(ctx, r)
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
@@ -142,10 +147,10 @@ func (s *set) names() (names []string) {
 }
 
 // lacking describes the lines that some shards do not have, and others have.
-func (s *set) lacking(shards ...*shard) (missed []string) {
-	for _, one := range shards {
+func (s *set) lacking() (missed []string) {
+	for _, one := range s.shards {
 		for _, name := range s.names() {
-			if !one.state.has(name) {
+			if !slices.ContainsFunc(one.state.Lines, func(l Line) bool { return l.Name == name }) {
 				missed = append(missed, one.name+": there is no "+name+" that draws ids, as there is on another shard")
 			}
 		}
@@ -153,20 +158,8 @@ func (s *set) lacking(shards ...*shard) (missed []string) {
 	return missed
 }
 
-// collisions returns a problem for each line of which two shards will draw the same
-// number.
-func collisions(shards []*shard) []string {
-	var all []string
-	for i, a := range shards {
-		for _, b := range shards[:i] {
-			all = append(all, collide(b, a)...)
-		}
-	}
-	return all
-}
-
-// collide returns the collisions of two shards. If no line collides, it returns that
-// of the settings, which later tables get.
+// collide returns a problem for each line of which two shards will draw the same
+// number. If there is none, it returns that of the settings, which later tables get.
 func collide(a, b *shard) []string {
 	const will = "%s and %s both draw"
 	var all []string
