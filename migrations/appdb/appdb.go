@@ -13,6 +13,7 @@ import (
 	"io"
 	"math"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,34 +259,20 @@ func MySQLSays(err error, numbers ...uint16) bool {
 // SplitName splits a name at the dots outside of quotes, " or `. In folded, unquoted
 // parts are in lower case. ok is false if a part is empty, or a quote does not end.
 func SplitName(name string) (folded, exact []string, ok bool) {
-	for rest := name; ; rest = rest[1:] {
-		var part string
-		if quote := rest[:min(1, len(rest))]; quote == `"` || quote == "`" {
-			for rest = rest[1:]; ; rest = rest[1:] {
-				inside, after, ended := strings.Cut(rest, quote)
-				if !ended {
-					return nil, nil, false
-				}
-				part, rest = part+inside, after
-				if !strings.HasPrefix(rest, quote) {
-					break
-				}
-				part += quote
-			}
-			folded = append(folded, part)
-		} else {
-			end := strings.IndexByte(rest+".", '.')
-			part, rest = rest[:end], rest[end:]
-			folded = append(folded, strings.ToLower(part))
-		}
-		if exact = append(exact, part); part == "" || rest != "" && rest[0] != '.' {
+	for rest := name + "."; rest != ""; {
+		m := namePart.FindStringSubmatch(rest)
+		if m == nil {
 			return nil, nil, false
 		}
-		if rest == "" {
-			return folded, exact, true
-		}
+		quoted := strings.ReplaceAll(m[1], `""`, `"`) + strings.ReplaceAll(m[2], "``", "`")
+		folded, exact = append(folded, quoted+strings.ToLower(m[3])), append(exact, quoted+m[3])
+		rest = rest[len(m[0]):]
 	}
+	return folded, exact, true
 }
+
+// namePart matches a part of a name, and the dot behind it. \x60 is a backquote.
+var namePart = regexp.MustCompile(`^(?:"((?:[^"]|"")+)"|\x60((?:[^\x60]|\x60\x60)+)\x60|([^".\x60][^.]*))\.`)
 
 // MostOfMySQL returns the greatest number of a column type of MySQL, at most
 // MaxInt64; 0 for a type that is no integer.
