@@ -150,14 +150,13 @@ func (r *Rule) check() error {
 // DefaultRules returns the rules of a server without a rules file. Every user needs
 // a password, and from other machines TLS, unless plaintext is allowed.
 func DefaultRules(allowPlaintext bool) []Rule {
-	rules := []Rule{
-		{Transport: Local, Method: Password},
-		{Transport: Host, Address: netip.MustParsePrefix("127.0.0.0/8"), Method: Password},
-		{Transport: Host, Address: netip.MustParsePrefix("::1/128"), Method: Password},
-		{Transport: HostTLS, Method: Password},
-	}
+	text := "local all scram\nhost all 127.0.0.0/8 scram\nhost all ::1 scram\nhostssl all all scram\n"
 	if allowPlaintext {
-		rules = append(rules, Rule{Transport: HostPlain, Method: Password})
+		text += "hostnossl all all scram\n"
+	}
+	rules, err := ParseRules(text)
+	if err != nil {
+		panic(err) // the text is in the lines above
 	}
 	return rules
 }
