@@ -169,6 +169,17 @@ func (s *Session) Waits() {
 	s.Conn.Wait()
 }
 
+// EndBy ends the running statement with query, or with connection, and then the
+// connection. Any goroutine may call it.
+func (s *Session) EndBy(queryOnly bool, query, connection error) {
+	if queryOnly {
+		s.Statement.Interrupt(query)
+		return
+	}
+	s.Statement.Interrupt(connection)
+	s.Conn.HangUp()
+}
+
 // IdleTimeout implements Machine.
 func (s *Session) IdleTimeout() time.Duration {
 	if !s.ran {

@@ -233,14 +233,7 @@ func (c *conn) Kill(id int64, queryOnly bool) error {
 
 // End implements sqlfuncs.Connection: KILL by another session. Any goroutine may
 // call it.
-func (c *conn) End(queryOnly bool) {
-	if queryOnly {
-		c.Statement.Interrupt(errInterrupted)
-		return
-	}
-	c.Statement.Interrupt(errKilled)
-	c.Conn.HangUp()
-}
+func (c *conn) End(queryOnly bool) { c.EndBy(queryOnly, errInterrupted, errKilled) }
 
 // Refuse implements wire.Machine.
 func (c *conn) Refuse(out *wire.Out, why wire.Reason) {

@@ -270,14 +270,7 @@ var errCanceled = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due 
 
 // End implements sqlfuncs.Connection: pg_cancel_backend and pg_terminate_backend of
 // another session. Any goroutine may call it.
-func (c *conn) End(queryOnly bool) {
-	if queryOnly {
-		c.Statement.Interrupt(errCanceled)
-		return
-	}
-	c.Statement.Interrupt(wire.ErrShutdown)
-	c.Conn.HangUp()
-}
+func (c *conn) End(queryOnly bool) { c.EndBy(queryOnly, errCanceled, wire.ErrShutdown) }
 
 // Refuse implements wire.Machine.
 func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
