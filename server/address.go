@@ -17,8 +17,7 @@ import (
 const addressOff = "off"
 
 // Address is an address on which a protocol is served: HOST:PORT, or the path of a
-// Unix socket, which begins with a slash or a dot. @NAME is an abstract socket of
-// Linux (unix(7)). The zero Address is off.
+// Unix socket, which begins with a slash or a dot. The zero Address is off.
 type Address string
 
 // Off reports whether the address is off.
@@ -27,7 +26,7 @@ func (a Address) Off() bool { return a == "" }
 func (a Address) String() string { return cmp.Or(string(a), addressOff) }
 
 // isPath reports whether the address is that of a Unix socket.
-func (a Address) isPath() bool { return a != "" && strings.Contains("/.@", string(a[:1])) }
+func (a Address) isPath() bool { return a != "" && strings.Contains("/.", string(a[:1])) }
 
 // parseAddress reads an address, or "off". A path may begin otherwise, too, if it
 // contains a slash.

@@ -176,9 +176,7 @@ func pastePostgres(at net.Addr, user string) string {
 		if port, ok = strings.CutPrefix(port, ".s.PGSQL."); !ok {
 			return "# psql finds only sockets named .s.PGSQL.PORT: give --pg their directory"
 		}
-		if host = filepath.Clean(host); host[0] != '@' {
-			host, _ = filepath.Abs(host) // libpq takes a relative path for the name of a host
-		}
+		host, _ = filepath.Abs(host) // libpq takes a relative path for the name of a host
 		return fmt.Sprintf(`psql -h %s -p %s -U %s nextid -c "%s"`, host, port, user, firstID)
 	}
 	return fmt.Sprintf(`psql postgres://%s@%s/nextid -c "%s"`, user, net.JoinHostPort(host, port), firstID)

@@ -13,13 +13,12 @@ import (
 // staleWait bounds the attempt to connect to an existing socket file.
 const staleWait = time.Second
 
-// Listen opens an address: host:port, or the path of a Unix socket. A path begins
-// with / or ., or with @ for a name without a file (unix(7), abstract). If the path
-// is a directory, the socket is file in it, the name that the protocol's clients
-// look for. A socket file without a listener is replaced. Every user of the machine
-// may connect, as with PostgreSQL's default.
+// Listen opens an address: host:port, or the path of a Unix socket, which begins with
+// / or a dot. If the path is a directory, the socket is file in it, the name that the
+// protocol's clients look for. A socket file without a listener is replaced. Every
+// user of the machine may connect, as with PostgreSQL's default.
 func Listen(address, file string) (net.Listener, error) {
-	if address == "" || !strings.Contains("/.@", address[:1]) {
+	if address == "" || !strings.Contains("/.", address[:1]) {
 		return net.Listen("tcp", address)
 	}
 	path := address
@@ -30,8 +29,8 @@ func Listen(address, file string) (net.Listener, error) {
 		return nil, &net.OpError{Op: "listen", Net: "unix", Addr: &net.UnixAddr{Name: path, Net: "unix"}, Err: err}
 	}
 	l, err := net.Listen("unix", path)
-	if err != nil || path[0] == '@' {
-		return l, err
+	if err != nil {
+		return nil, err
 	}
 	if err := os.Chmod(path, 0o777); err != nil {
 		return nil, errors.Join(err, l.Close())

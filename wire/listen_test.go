@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"testing"
 )
@@ -100,15 +99,4 @@ func TestListenWhereThereIsNoDirectory(t *testing.T) {
 	if _, err := Listen(filepath.Join(socketDir(t), "missing", "s"), ""); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
-}
-
-func TestListenOnAnAbstractName(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux has sockets without a file")
-	}
-	l, err := Listen("@nextid-wire-test", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = l.Close()
 }
