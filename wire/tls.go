@@ -5,7 +5,6 @@ import (
 	_ "crypto/sha512" // hashes of certificates
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"errors"
 	"fmt"
 	"net"
@@ -110,7 +109,7 @@ type Secured struct {
 	ALPN     string            // the protocol that client and server agreed on, "" for none
 	EndPoint []byte            // the channel binding tls-server-end-point, nil for none
 	Client   *x509.Certificate // the client's certificate, verified; nil for none
-	Shown    sqlfuncs.TLS      // in pg_stat_ssl, with OpenSSL's names
+	Shown    sqlfuncs.TLS      // in pg_stat_ssl
 }
 
 // secure does the TLS handshake. It begins with the input that the Machine has not
@@ -138,46 +137,16 @@ func (c *Conn) secure() bool {
 	c.TLS = &Secured{ALPN: state.NegotiatedProtocol, EndPoint: identity.endPoint}
 	shown := &c.TLS.Shown
 	shown.Version = strings.Replace(tls.VersionName(state.Version), " ", "v", 1)
-	shown.Cipher, shown.Bits = cipherName(state.CipherSuite)
+	shown.Cipher, shown.Bits = tls.CipherSuiteName(state.CipherSuite), 256
+	if strings.Contains(shown.Cipher, "_AES_128_") {
+		shown.Bits = 128
+	}
 	if len(state.VerifiedChains) > 0 {
 		client := state.PeerCertificates[0]
 		c.TLS.Client = client
-		shown.ClientDN, shown.IssuerDN = distinguishedName(client.Subject), distinguishedName(client.Issuer)
-		shown.ClientSerial = client.SerialNumber.String()
+		shown.ClientDN, shown.IssuerDN, shown.ClientSerial = client.Subject.String(), client.Issuer.String(), client.SerialNumber.String()
 	}
 	return c.feed(nil)
-}
-
-// cipherName returns OpenSSL's name of a cipher suite, and the bits of its key.
-func cipherName(suite uint16) (name string, bits int) {
-	name, bits = tls.CipherSuiteName(suite), 256
-	if strings.Contains(name, "_AES_128_") {
-		bits = 128
-	}
-	if rest, ok := strings.CutPrefix(name, "TLS_ECDHE_"); ok { // TLS 1.2
-		name = strings.NewReplacer("_WITH", "", "AES_", "AES", "CHACHA20_POLY1305_SHA256", "CHACHA20-POLY1305", "_", "-").Replace("ECDHE_" + rest)
-	}
-	return name, bits
-}
-
-// distinguishedName writes a name as PostgreSQL shows it: /C=DE/CN=alice.
-func distinguishedName(n pkix.Name) string {
-	var b strings.Builder
-	for _, part := range n.Names {
-		id := part.Type.String()
-		if short, ok := attributes[id]; ok {
-			id = short
-		}
-		fmt.Fprintf(&b, "/%s=%v", id, part.Value)
-	}
-	return b.String()
-}
-
-// attributes maps object identifiers to the short names of RFC 4519, and that of
-// e-mail addresses (PKCS #9).
-var attributes = map[string]string{
-	"2.5.4.3": "CN", "2.5.4.6": "C", "2.5.4.7": "L", "2.5.4.8": "ST", "2.5.4.10": "O", "2.5.4.11": "OU",
-	"1.2.840.113549.1.9.1": "emailAddress",
 }
 
 // errNoInput is returned when a socket of the event loop has no input. It is

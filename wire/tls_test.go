@@ -299,20 +299,6 @@ func TestOldCiphersAreRefused(t *testing.T) {
 	}
 }
 
-func TestCipherNames(t *testing.T) {
-	for suite, want := range map[uint16]string{
-		tls.TLS_AES_128_GCM_SHA256: "TLS_AES_128_GCM_SHA256", tls.TLS_CHACHA20_POLY1305_SHA256: "TLS_CHACHA20_POLY1305_SHA256",
-		tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256:         "ECDHE-RSA-AES128-GCM-SHA256",
-		tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384:       "ECDHE-ECDSA-AES256-GCM-SHA384",
-		tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256:   "ECDHE-RSA-CHACHA20-POLY1305",
-		tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: "ECDHE-ECDSA-CHACHA20-POLY1305",
-	} {
-		if got, bits := cipherName(suite); got != want || (bits == 128) != strings.Contains(want, "128_GCM") && (bits == 128) != strings.Contains(want, "AES128") {
-			t.Errorf("%s, %d bits, want %s", got, bits, want)
-		}
-	}
-}
-
 func TestALPN(t *testing.T) {
 	_, l, authority := tlsServer(t, Limits{}, io.Discard)
 	for _, tc := range []struct {
