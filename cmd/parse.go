@@ -2,8 +2,10 @@ package cmd
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -86,29 +88,19 @@ func explain(id, layoutName string) (generator.Parts, error) {
 	return l.Explain(n)
 }
 
+// shownParts lists the keys of parse_id that the table of an id shows.
+var shownParts = []string{"kind", "layout", "time", "datacenter", "worker", "rollback", "sequence", "field"}
+
 // printParts prints the parts of an id as a table.
 func (p *program) printParts(id string, parts generator.Parts) {
+	var values map[string]json.RawMessage
+	_ = json.Unmarshal([]byte(ids.PartsJSON(parts)), &values) // it is JSON
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	add := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, value)
+	fmt.Fprintf(w, "id\t%s\n", id)
+	for _, name := range shownParts {
+		if value, ok := values[name]; ok {
+			fmt.Fprintf(w, "%s\t%s\n", name, strings.Trim(string(value), `"`))
 		}
 	}
-	number := func(name string, value *int64) {
-		if value != nil {
-			add(name, strconv.FormatInt(*value, 10))
-		}
-	}
-	add("id", id)
-	add("kind", parts.Kind)
-	add("layout", parts.Layout)
-	if parts.Time != nil {
-		add("time", parts.Time.UTC().Format("2006-01-02T15:04:05.000Z")) // as parse_id does
-	}
-	number("datacenter", parts.Datacenter)
-	number("worker", parts.Worker)
-	number("rollback", parts.Rollback)
-	number("sequence", parts.Sequence)
-	number("field", parts.Field)
 	_ = w.Flush() // run reports the error
 }
