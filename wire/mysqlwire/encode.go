@@ -2,7 +2,6 @@ package mysqlwire
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -210,13 +209,5 @@ func checkText(b []byte) error {
 	for r, n := utf8.DecodeRune(b); r != utf8.RuneError || n > 1; r, n = utf8.DecodeRune(b) {
 		b = b[n:]
 	}
-	var shown []byte
-	for _, c := range b[:min(6, len(b))] {
-		if c >= ' ' && c < utf8.RuneSelf {
-			shown = append(shown, c)
-		} else {
-			shown = fmt.Appendf(shown, "\\x%02X", c)
-		}
-	}
-	return sqlstate.New(sqlstate.CharacterNotInRepert, "Invalid utf8mb4 character string: '%s'", shown)
+	return sqlstate.New(sqlstate.CharacterNotInRepert, "Invalid utf8mb4 character string: %+q", b[:min(6, len(b))])
 }
