@@ -77,6 +77,40 @@ func TestOnceWithoutOneDatabase(t *testing.T) {
 	})
 }
 
+// TestOnceBesideAnOpenTransaction: cron runs once again and again while a transaction
+// keeps the sequence. No run draws a block.
+func TestOnceBesideAnOpenTransaction(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		f.up()
+		f.insert(0, 600)
+		tx, err := f.dbs[0].BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Rollback() //nolint:errcheck // the test is over
+		if _, err := tx.ExecContext(t.Context(), "INSERT INTO orders (note) VALUES ('open')"); err != nil {
+			t.Fatal(err)
+		}
+		position := func() int64 {
+			n, err := f.server.Draw(t.Context(), "orders", 0, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		before := position()
+		for range 2 {
+			if err := feed.Once(t.Context(), f.options()); err == nil || !strings.Contains(err.Error(), "still open") {
+				t.Errorf("once: %v", err)
+			}
+		}
+		if drawn := position() - before - 1; drawn != 0 {
+			t.Errorf("%d numbers were drawn", drawn)
+		}
+	})
+}
+
 // TestStatusSeesOtherChanges: changes after which ids come back, or leave the block.
 func TestStatusSeesOtherChanges(t *testing.T) {
 	t.Parallel()

@@ -345,6 +345,11 @@ func Once(ctx context.Context, o Options) error {
 				return nil
 			}
 			t.above = tops[t.Generator]
+			if t.Due(t.state) {
+				if err := t.try(ctx, t.state); err != nil {
+					return err
+				}
+			}
 			st, moved, err := t.Step(ctx, false)
 			if moved {
 				s.say(t, "moved to %d to %d", st.First, st.Last)

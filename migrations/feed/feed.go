@@ -120,19 +120,29 @@ func (f *Feed) Step(ctx context.Context, fresh bool) (s State, moved bool, err e
 	if sent { // after an error the statement may have been executed
 		f.hand = Note{}
 	}
-	switch {
-	case errors.Is(err, errBusy):
-		err = &Error{
-			What: "the sequence could not be moved: a transaction has drawn from it and is still open",
-			Hint: "The feeder tries again. Until then the sequence draws from its present block.", Err: err,
-		}
-	case err != nil:
-		err = hints.Explain(err)
-	case sent:
+	if sent && err == nil {
 		moved, s.Note, s.First, s.Last = true, n, n.First+s.Increment-1, n.Last-s.Increment+1
 		s.Next = s.First
 	}
-	return s, moved, err
+	return s, moved, explain(err)
+}
+
+// try changes nothing, and returns the error that a move would. A feeder that ends
+// before it moves the sequence loses its block, so a command tries first.
+func (f *Feed) try(ctx context.Context, s State) error {
+	_, err := f.change(ctx, f.wait(s), func(now State) ([]string, error) { return []string{f.boundSQL(now.Last)}, now.check() })
+	return explain(err)
+}
+
+// explain returns the error of a change for the user.
+func explain(err error) error {
+	if errors.Is(err, errBusy) {
+		return &Error{
+			What: "the sequence could not be moved: a transaction has drawn from it and is still open",
+			Hint: "The feeder tries again. Until then the sequence draws from its present block.", Err: err,
+		}
+	}
+	return hints.Explain(err)
 }
 
 // next returns the note of the block in hand, or of a new one.
