@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -147,9 +148,9 @@ func Up(ctx context.Context, o Options) error {
 			return err
 		}
 		for _, dsn := range o.DSNs {
-			if name := appdb.NameOf(dsn); !o.Cron && (strings.Contains(name, ",") || strings.HasPrefix(name, "/")) {
+			if name := appdb.NameOf(dsn); !o.Cron && (strings.Contains(name, ",") || strings.HasPrefix(name, "/") || otherPlace.MatchString(dsn)) {
 				return &Error{
-					What: name + ": the servers feed a database under one host, and the URL names several, or none",
+					What: name + ": the servers feed a database under one host before the parameters, and the URL names several, or none, or another place in a parameter",
 					Hint: "Name the primary, or a proxy before them; or add --cron and let cron run nextid migrate feed once.",
 				}
 			}
@@ -162,6 +163,9 @@ func Up(ctx context.Context, o Options) error {
 		return nil
 	})
 }
+
+// otherPlace matches the parameters with which pgx replaces the place that a URL names.
+var otherPlace = regexp.MustCompile(`[?&](host|port|database|dbname)=`)
 
 // headroom bounds the numbers that a sequence may draw before its first move.
 const headroom = 1_000_000
