@@ -366,9 +366,10 @@ func (w *walk) create(c client, n *walkName) {
 }
 
 // admin changes a name.
-func (w *walk) admin(s *walkServer, n *walkName, call string, args ...any) {
+func (w *walk) admin(s *walkServer, n *walkName, call string, args ...any) error {
 	_, err := w.query(client{server: s}, "SELECT "+fmt.Sprintf(call, slices.Concat([]any{n.name}, args)...))
 	w.learn(s, n, err)
+	return err
 }
 
 func (w *walk) step() {
@@ -384,10 +385,10 @@ func (w *walk) step() {
 	default:
 		w.draw(c, n, w.draws(n), true)
 	case step == 0:
-		w.admin(c.server, n, "drop_generator('%s')")
+		_ = w.admin(c.server, n, "drop_generator('%s')")
 	case step <= 3:
 		_, options := w.recipe(n.kind, true)
-		w.admin(c.server, n, "alter_generator('%s', '%s')", options)
+		_ = w.admin(c.server, n, "alter_generator('%s', '%s')", options)
 	case step <= 6 && !n.texts():
 		w.setval(client{server: c.server}, n)
 	case step == 7:
@@ -418,8 +419,9 @@ func (w *walk) step() {
 	case step <= 14 && n.is("counter"):
 		w.hold(client{server: c.server}, n)
 	case step == 15 && n.is("counter", "segment") && n.options["scatter"] == nil: // no server has reserved so much
-		w.admin(c.server, n, "recover_generator('%s', %d)", n.value(n.newest[nil])+n.order()<<33)
-		n.held = map[string]string{}
+		if w.admin(c.server, n, "recover_generator('%s', %d)", n.value(n.newest[nil])+n.order()<<33) == nil {
+			n.held = map[string]string{}
+		}
 	case step == 16:
 		w.lease(client{server: c.server})
 	}
