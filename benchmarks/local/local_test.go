@@ -129,7 +129,7 @@ func open(tb testing.TB, kind, options string) generator.Generator {
 	clock := generator.SystemClock{}
 	kinds := append(
 		code.WrapAll(store, snowflake.Kind(pools, "twitter"), segment.Kind(store, clock, "benchmark")),
-		uuid.TextKinds(clock)...,
+		uuid.Kinds(clock)...,
 	)
 	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: kinds})
 	must(tb, err)

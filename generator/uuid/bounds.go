@@ -45,18 +45,6 @@ func outside(t time.Time, what string) error {
 		"%s is outside the time of %s", t.UTC().Format(time.RFC3339), what)
 }
 
-// Bounds implements generator.CodeBounder. It returns UUIDs in the standard form,
-// whatever the form of the generator. The bytes of guid and swapped do not sort by
-// time.
-func (g *Generator) Bounds(t time.Time) (least, greatest string, err error) {
-	if form := g.options.Form; form == formGUID || form == formSwapped {
-		return "", "", generator.Errorf(generator.ErrWrongKind, g.name, "Keep the time in a column of its own.",
-			"UUIDs of the form %s are not in the order of time", form)
-	}
-	lo, hi, err := Bounds(int(g.options.Version[0]-'0'), t)
-	return lo.String(), hi.String(), err
-}
-
 // TextBounds is Bounds for the kinds ulid, ksuid and xid. Other kinds do not sort
 // by time: ErrWrongKind.
 func TextBounds(kind string, t time.Time) (least, greatest string, err error) {
@@ -83,13 +71,4 @@ func TextBounds(kind string, t time.Time) (least, greatest string, err error) {
 	lo := binary.BigEndian.AppendUint64(nil, uint64(at))[8-width:]
 	hi := slices.Concat(lo, slices.Repeat([]byte{0xff}, bytes-width))
 	return text(append(lo, make([]byte, bytes-width)...)), text(hi), nil
-}
-
-// Bounds implements generator.CodeBounder.
-func (g *TextGenerator) Bounds(t time.Time) (least, greatest string, err error) {
-	if g.kind == formTypeID {
-		lo, hi, err := Bounds(7, t)
-		return g.form.Code(lo), g.form.Code(hi), err
-	}
-	return TextBounds(g.kind, t)
 }

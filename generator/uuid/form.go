@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math/bits"
 	"strings"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -139,13 +140,10 @@ func ParseText(text string) (UUID, error) {
 // FormFor returns the form of a generator's codes. ok is false if they are not
 // UUIDs. The byte orders guid and swapped are written in the standard form.
 func FormFor(g generator.Generator) (f Form, ok bool) {
-	switch g := g.(type) {
-	case *Generator:
-		return g.form(), true
-	case *TextGenerator:
-		return g.form, g.form.name != ""
+	if g, own := g.(*Generator); own {
+		f = g.form
 	}
-	return f, false
+	return f, f.name != ""
 }
 
 // typeOptions are the options of kind typeid.
@@ -160,6 +158,23 @@ func (o *typeOptions) check() error {
 			"prefix must be at most 63 letters a to z and, between them, underscores, not %q", o.Prefix[:min(len(o.Prefix), 64)])
 	}
 	return nil
+}
+
+// set sets the functions of a generator of TypeIDs.
+func (o typeOptions) set(g *Generator, source *Source) {
+	g.form, g.public = Form{name: formTypeID}, o.Public
+	if o.Prefix != "" {
+		g.form.prefix = o.Prefix + "_"
+	}
+	g.make = func() (string, error) { return g.form.Code(source.V7()), nil }
+	g.explain = func(code string) (generator.Parts, bool) {
+		u, err := g.form.UUID(code)
+		return u.Explain(), err == nil
+	}
+	g.bounds = func(t time.Time) (least, greatest string, err error) {
+		lo, hi, err := Bounds(7, t)
+		return g.form.Code(lo), g.form.Code(hi), err
+	}
 }
 
 // typePrefix reports whether a prefix is valid. "" is valid.

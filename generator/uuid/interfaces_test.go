@@ -7,5 +7,4 @@ import (
 // The interfaces that others find by assertion.
 var (
 	_ generator.CodeGenerator = (*Generator)(nil)
-	_ generator.CodeGenerator = (*TextGenerator)(nil)
 )

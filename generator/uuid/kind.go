@@ -2,7 +2,6 @@ package uuid
 
 import (
 	"cmp"
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"strings"
@@ -11,7 +10,7 @@ import (
 	"nextid/generator"
 )
 
-// KindName is the name of the kind.
+// KindName is the name of the kind of UUIDs.
 const KindName = "uuid"
 
 // Forms of the UUIDs of a generator.
@@ -31,8 +30,8 @@ var makers = map[version]func(*Source) UUID{
 	"1": (*Source).V1, "1mc": (*Source).V1MC, "4": (*Source).V4, "6": (*Source).V6, "7": (*Source).V7, "8": (*Source).V8,
 }
 
-// Options are the options of the kind, as they are stored.
-type Options struct {
+// uuidOptions are the options of kind uuid.
+type uuidOptions struct {
 	Version version `json:"version"`
 	Form    string  `json:"form"`
 	publicOption
@@ -51,16 +50,7 @@ func (v *version) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Kind returns the kind of generators of UUIDs. All of them use one Source, so that
-// times rise over all names of the server.
-func Kind(clock generator.Clock) generator.Kind {
-	source := NewSource(clock)
-	return newTextKind(KindName, "UUIDs of RFC 9562, without the store", (*Options).check, func(name string, o Options) generator.Generator {
-		return &Generator{name: name, source: source, make: makers[o.Version], options: o}
-	})
-}
-
-func (o *Options) check() error {
+func (o *uuidOptions) check() error {
 	const hint = "Options: version (1, 1mc, 4, 6, 7, 8), form (standard, hex, base58, base62, guid, swapped), public. UUIDs of names are made by uuid_generate_v3 and uuid_generate_v5."
 	o.Version, o.Form = cmp.Or(o.Version, "7"), cmp.Or(o.Form, formStandard)
 	_, known := FormOf(o.Form)
@@ -77,65 +67,36 @@ func (o *Options) check() error {
 	return nil
 }
 
-// Generator makes the UUIDs of one name.
-type Generator struct {
-	name    string
-	source  *Source
-	make    func(*Source) UUID
-	options Options
-}
-
-// Next implements generator.Generator. It fails: UUIDs do not fit 64 bits.
-func (g *Generator) Next(context.Context, int64) (generator.Range, error) {
-	return generator.Range{}, generator.Errorf(generator.ErrWrongKind, g.name, "Call next_uuid or next_code.",
-		"generator %s makes UUIDs, which are no numbers", g.name)
-}
-
-// NextUUID returns a new UUID in the byte order of the generator's form.
-func (g *Generator) NextUUID(context.Context) ([16]byte, error) {
-	u := g.make(g.source)
-	switch g.options.Form {
+// set sets the functions of a generator of UUIDs.
+func (o uuidOptions) set(g *Generator, source *Source) {
+	g.form, g.public = Form{name: o.Form}, o.Public
+	maker, reordered := makers[o.Version], false
+	to, from := func(u UUID) UUID { return u }, func(u UUID) UUID { return u } // to the bytes of the form, and back
+	switch o.Form {
 	case formGUID:
-		u = u.GUID()
+		g.form.name, reordered, to, from = formStandard, true, UUID.GUID, UUID.GUID
 	case formSwapped:
-		u = u.Swapped()
+		g.form.name, reordered, to, from = formStandard, true, UUID.Swapped, UUID.Unswapped
 	}
-	return u, nil
-}
-
-// NextCode implements generator.CodeGenerator.
-func (g *Generator) NextCode(ctx context.Context) (string, error) {
-	b, err := g.NextUUID(ctx)
-	return g.form().Code(b), err
-}
-
-// form returns the text form. The byte orders guid and swapped have the standard
-// one.
-func (g *Generator) form() Form {
-	f, ok := FormOf(g.options.Form)
-	if !ok {
-		f.name = formStandard
+	g.uuid = func() UUID { return to(maker(source)) }
+	g.make = func() (string, error) { return g.form.Code(g.uuid()), nil }
+	g.explain = func(code string) (generator.Parts, bool) {
+		u, err := g.form.UUID(code)
+		u = from(u)
+		p := u.Explain()
+		if o.Version == "8" && u.Version() == 8 {
+			p.Time = new(u.time8())
+		}
+		return p, err == nil
 	}
-	return f
-}
-
-// ExplainCode implements generator.CodeGenerator.
-func (g *Generator) ExplainCode(code string) (generator.Parts, error) {
-	u, err := g.form().UUID(code)
-	if err != nil {
-		return generator.Parts{}, err
+	g.bounds = func(t time.Time) (least, greatest string, err error) { // in the standard form, whatever that of the codes
+		if reordered {
+			return "", "", generator.Errorf(generator.ErrWrongKind, g.name, "Keep the time in a column of its own.",
+				"UUIDs of the form %s are not in the order of time", o.Form)
+		}
+		lo, hi, err := Bounds(int(o.Version[0]-'0'), t)
+		return lo.String(), hi.String(), err
 	}
-	switch g.options.Form {
-	case formGUID:
-		u = u.GUID()
-	case formSwapped:
-		u = u.Unswapped()
-	}
-	p := u.Explain()
-	if g.options.Version == "8" && u.Version() == 8 {
-		p.Time = new(u.time8())
-	}
-	return p, nil
 }
 
 func clip(s string) string { return s[:min(len(s), 64)] }

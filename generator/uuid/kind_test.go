@@ -12,7 +12,7 @@ import (
 
 func openKind(t testing.TB, clock generator.Clock, options string) *Generator {
 	t.Helper()
-	k := Kind(clock)
+	k := Kinds(clock)[0]
 	stored, err := k.Normalize(json.RawMessage(options))
 	if err != nil {
 		t.Fatalf("%s: %v", options, err)
@@ -84,7 +84,7 @@ func TestGeneratorsOfUUIDs(t *testing.T) {
 }
 
 func TestOptionsOfUUIDGenerators(t *testing.T) {
-	k := Kind(generator.SystemClock{})
+	k := Kinds(generator.SystemClock{})[0]
 	for options, want := range map[string]string{
 		`{"version":3}`:                        `no generators of UUID version "3"`,
 		`{"version":"9"}`:                      `no generators of UUID version "9"`,

@@ -97,10 +97,7 @@ func NewCipher(key string) Cipher {
 // CipherFor returns the Cipher of a generator. ok is false if it has no key.
 func CipherFor(g generator.Generator) (c Cipher, ok bool) {
 	var p public
-	switch g := g.(type) {
-	case *Generator:
-		p = g.options.Public
-	case *TextGenerator:
+	if g, own := g.(*Generator); own {
 		p = g.public
 	}
 	return NewCipher(p.Key), p.Key != ""

@@ -3,49 +3,61 @@ package uuid
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"nextid/generator"
 	"nextid/generator/kinds"
 )
 
-// TextKinds returns the kinds whose ids are texts: ULID, KSUID, XID, NanoID,
-// CUID2 and TypeID.
-func TextKinds(clock generator.Clock) []generator.Kind {
+// Kinds returns the kinds whose ids are texts: UUID, ULID, KSUID, XID, NanoID, CUID2
+// and TypeID. The UUIDs of all names are of one Source, so that their times rise over
+// the names.
+func Kinds(clock generator.Clock) []generator.Kind {
 	none := func(*struct{}) error { return nil }
 	source, xids := NewSource(clock), newXIDMaker(clock) // of all generators: ids rise on over an alter
 	return []generator.Kind{
-		textOf("ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", none, func(g *TextGenerator, _ struct{}) {
+		kindOf(KindName, "UUIDs of RFC 9562, without the store", (*uuidOptions).check, func(g *Generator, o uuidOptions) {
+			o.set(g, source)
+		}),
+		kindOf("ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", none, func(g *Generator, _ struct{}) {
 			g.form.name = formULID
 			g.make, g.explain = source.ULID, explainULID
 		}),
-		textOf("ksuid", "32 bits of seconds and 128 random ones, after Segment", none, func(g *TextGenerator, _ struct{}) {
+		kindOf("ksuid", "32 bits of seconds and 128 random ones, after Segment", none, func(g *Generator, _ struct{}) {
 			g.make, g.explain = func() (string, error) { return newKSUID(clock) }, explainKSUID
 		}),
-		textOf("xid", "seconds, process and counter, after MongoDB's ObjectId", none, func(g *TextGenerator, _ struct{}) {
+		kindOf("xid", "seconds, process and counter, after MongoDB's ObjectId", none, func(g *Generator, _ struct{}) {
 			g.make, g.explain = xids.make, explainXID
 		}),
-		textOf("nanoid", "random letters of an alphabet", (*nanoOptions).check, func(g *TextGenerator, o nanoOptions) {
+		kindOf("nanoid", "random letters of an alphabet", (*nanoOptions).check, func(g *Generator, o nanoOptions) {
 			g.make, g.explain = o.make, o.explain
 		}),
-		textOf("cuid2", "a random letter, and random letters and digits, as CUID2", (*cuidOptions).check, func(g *TextGenerator, o cuidOptions) {
+		kindOf("cuid2", "a random letter, and random letters and digits, as CUID2", (*cuidOptions).check, func(g *Generator, o cuidOptions) {
 			g.make, g.explain = o.make, o.explain
 		}),
-		textOf(formTypeID, "a prefix that names the type, and a UUID of version 7", (*typeOptions).check, func(g *TextGenerator, o typeOptions) {
-			g.form, g.public = Form{name: formTypeID}, o.Public
-			if o.Prefix != "" {
-				g.form.prefix = o.Prefix + "_"
-			}
-			g.make = func() (string, error) { return g.form.Code(source.V7()), nil }
-			g.explain = func(code string) (generator.Parts, bool) {
-				u, err := g.form.UUID(code)
-				return u.Explain(), err == nil
-			}
+		kindOf(formTypeID, "a prefix that names the type, and a UUID of version 7", (*typeOptions).check, func(g *Generator, o typeOptions) {
+			o.set(g, source)
 		}),
 	}
 }
 
-// textKind is a kind with options of type O.
-type textKind[O any] struct{ kinds.Base[O] }
+// kind is a kind with options of type O.
+type kind[O any] struct{ kinds.Base[O] }
+
+// kindOf returns a kind of ids without the store. check also sets defaults. set sets
+// the functions of a generator.
+func kindOf[O any](name, help string, check func(*O) error, set func(*Generator, O)) generator.Kind {
+	return kind[O]{kinds.Base[O]{
+		Called: name, About: help, Title: "a generator of kind " + name,
+		Hint: "The kind " + name + " makes " + help + "; docs/codes.md has its options.", Check: check, Keep: keepKey[O],
+		Make: func(of string, o O) (generator.Generator, error) {
+			g := &Generator{name: of, kind: name}
+			g.bounds = func(t time.Time) (string, string, error) { return TextBounds(name, t) }
+			set(g, o)
+			return g, nil
+		},
+	}}
+}
 
 // keepKey refuses another key of public.
 func keepKey[O any](before, after *O) error {
@@ -55,27 +67,9 @@ func keepKey[O any](before, after *O) error {
 	return nil
 }
 
-// newTextKind returns a kind of ids without the store. check also sets defaults.
-func newTextKind[O any](name, help string, check func(*O) error, open func(name string, o O) generator.Generator) generator.Kind {
-	return textKind[O]{kinds.Base[O]{
-		Called: name, About: help, Title: "a generator of kind " + name,
-		Hint: "The kind " + name + " makes " + help + "; docs/codes.md has its options.", Check: check, Keep: keepKey[O],
-		Make: func(name string, o O) (generator.Generator, error) { return open(name, o), nil },
-	}}
-}
+func (kind[O]) Texts() {}
 
-// textOf returns a kind of TextGenerators. set sets their functions.
-func textOf[O any](kind, help string, check func(*O) error, set func(*TextGenerator, O)) generator.Kind {
-	return newTextKind(kind, help, check, func(name string, o O) generator.Generator {
-		g := &TextGenerator{name: name, kind: kind}
-		set(g, o)
-		return g
-	})
-}
-
-func (textKind[O]) Texts() {}
-
-func (k textKind[O]) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
+func (k kind[O]) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	altered, err := k.Base.Alter(stored, change)
 	if err != nil {
 		return nil, err
@@ -83,12 +77,12 @@ func (k textKind[O]) Alter(stored, change json.RawMessage) (json.RawMessage, err
 	return k.complete(altered)
 }
 
-func (k textKind[O]) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
+func (k kind[O]) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
 	return k.complete(d.Options)
 }
 
 // complete creates the key for public => true.
-func (k textKind[O]) complete(options json.RawMessage) (json.RawMessage, error) {
+func (k kind[O]) complete(options json.RawMessage) (json.RawMessage, error) {
 	o, err := k.Read(options)
 	if err != nil {
 		return nil, err
@@ -98,7 +92,7 @@ func (k textKind[O]) complete(options json.RawMessage) (json.RawMessage, error) 
 }
 
 // Public implements generator.Publisher. It leaves out the key.
-func (k textKind[O]) Public(stored json.RawMessage) json.RawMessage {
+func (k kind[O]) Public(stored json.RawMessage) json.RawMessage {
 	o, err := k.Read(stored)
 	if err == nil {
 		keyOf(&o).Key = ""
@@ -110,33 +104,47 @@ func (k textKind[O]) Public(stored json.RawMessage) json.RawMessage {
 	return stored
 }
 
-// TextGenerator makes the ids of one name.
-type TextGenerator struct {
+// Generator makes the ids of one name.
+type Generator struct {
 	name, kind string
 	make       func() (string, error)
 	explain    func(code string) (generator.Parts, bool)
-	form       Form   // of TypeIDs and ULIDs; its name is "" for others
-	public     public // of TypeIDs
+	bounds     func(t time.Time) (least, greatest string, err error)
+	uuid       func() UUID // of kind uuid, in the byte order of its form; nil for others
+	form       Form        // of codes that stand for UUIDs; its name is "" for others
+	public     public      // of UUIDs and TypeIDs
 }
 
 // Next implements generator.Generator. It fails: these ids are texts.
-func (g *TextGenerator) Next(context.Context, int64) (generator.Range, error) {
-	return generator.Range{}, generator.Errorf(generator.ErrWrongKind, g.name, "Call next_code.",
+func (g *Generator) Next(context.Context, int64) (generator.Range, error) {
+	return generator.Range{}, generator.Errorf(generator.ErrWrongKind, g.name, "Call next_code, or next_uuid for a UUID.",
 		"generator %s is of kind %s, whose ids are no numbers", g.name, g.kind)
 }
 
 // NextCode implements generator.CodeGenerator.
-func (g *TextGenerator) NextCode(context.Context) (string, error) { return g.make() }
+func (g *Generator) NextCode(context.Context) (string, error) { return g.make() }
+
+// UUIDs returns the function that makes the UUIDs of a generator, in the byte order of
+// its form. It is nil for other kinds than uuid.
+func UUIDs(g generator.Generator) func() UUID {
+	if g, ok := g.(*Generator); ok {
+		return g.uuid
+	}
+	return nil
+}
 
 // ExplainCode implements generator.CodeGenerator.
-func (g *TextGenerator) ExplainCode(code string) (generator.Parts, error) {
+func (g *Generator) ExplainCode(code string) (generator.Parts, error) {
 	p, ok := g.explain(code)
 	if !ok {
-		return p, generator.OptionError("Codes of generator "+g.name+" are made by next_code.", "%q is not an id of kind %s", code[:min(len(code), 64)], g.kind)
+		return p, generator.OptionError("Codes of generator "+g.name+" are made by next_code.", "%q is not an id of kind %s", clip(code), g.kind)
 	}
 	p.Kind = g.kind
 	return p, nil
 }
+
+// Bounds implements generator.CodeBounder.
+func (g *Generator) Bounds(t time.Time) (least, greatest string, err error) { return g.bounds(t) }
 
 // ExplainText explains a text whose form shows its kind: a TypeID with a prefix, a
 // ULID, a KSUID, an XID, or an id of foreign.go.

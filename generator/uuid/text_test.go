@@ -20,9 +20,9 @@ import (
 
 var start = time.Date(2026, 11, 21, 12, 0, 0, 123_456_789, time.UTC)
 
-func open(t testing.TB, kind, options string, clock generator.Clock) *TextGenerator {
+func open(t testing.TB, kind, options string, clock generator.Clock) *Generator {
 	t.Helper()
-	kinds := TextKinds(clock)
+	kinds := Kinds(clock)
 	k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name() == kind })]
 	stored, err := k.Normalize(json.RawMessage(options))
 	if err != nil {
@@ -35,7 +35,7 @@ func open(t testing.TB, kind, options string, clock generator.Clock) *TextGenera
 	if err != nil {
 		t.Fatalf("%s %s: %v", kind, stored, err)
 	}
-	return gen.(*TextGenerator)
+	return gen.(*Generator)
 }
 
 // The examples of MongoDB's manual, of the AT Protocol's specification and of
@@ -214,7 +214,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"typeid", `{"prefix":"_a"}`, "prefix must be"},
 		{"typeid", `{"prefix":"` + strings.Repeat("a", 64) + `"}`, "prefix must be"},
 	} {
-		kinds := TextKinds(generator.SystemClock{})
+		kinds := Kinds(generator.SystemClock{})
 		k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name() == c.kind })]
 		if _, err := k.Normalize(json.RawMessage(c.options)); !errors.Is(err, generator.ErrOption) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %q", c.kind, c.options, err, c.want)
@@ -229,7 +229,7 @@ func TestOptionsAreChecked(t *testing.T) {
 func TestTextsRiseOverAnAlter(t *testing.T) {
 	for _, name := range []string{"ulid", "typeid", "xid"} {
 		clock := &handClock{start.UnixNano()}
-		kinds := TextKinds(clock)
+		kinds := Kinds(clock)
 		k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name() == name })]
 		last := ""
 		for range 8 { // one that begins anew is lower by chance in half of all cases
@@ -237,7 +237,7 @@ func TestTextsRiseOverAnAlter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			code, err := g.(*TextGenerator).NextCode(t.Context())
+			code, err := g.(*Generator).NextCode(t.Context())
 			if err != nil || code <= last {
 				t.Errorf("%s: %s after %s, %v", name, code, last, err)
 			}

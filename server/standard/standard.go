@@ -39,7 +39,6 @@ func Options() []server.Option {
 				return ticket.Kind(ticket.Config{Store: p.Keep, Runtime: p.Clock, Owner: p.Owner, Passwords: p.Passwords, Logger: p.Logger})
 			}),
 			func(p server.Parts) generator.Kind { return counter.Dated(p.Store, p.Clock, p.Owner) },
-			func(p server.Parts) generator.Kind { return uuid.Kind(p.Clock) },
 		),
 		server.WithKind(texts()...),
 		server.WithStore(postgres.Driver(), mysql.Driver(), redis.Driver(), etcd.Driver(), zookeeper.Driver()),
@@ -54,8 +53,8 @@ func numbers(newKind func(server.Parts) generator.Kind) func(server.Parts) gener
 // texts returns the kinds whose ids are texts.
 func texts() []func(server.Parts) generator.Kind {
 	var all []func(server.Parts) generator.Kind
-	for i := range uuid.TextKinds(nil) {
-		all = append(all, func(p server.Parts) generator.Kind { return uuid.TextKinds(p.Clock)[i] })
+	for i := range uuid.Kinds(nil) {
+		all = append(all, func(p server.Parts) generator.Kind { return uuid.Kinds(p.Clock)[i] })
 	}
 	return all
 }

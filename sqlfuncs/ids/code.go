@@ -1,7 +1,6 @@
 package ids
 
 import (
-	"context"
 	"io"
 
 	"nextid/generator"
@@ -125,23 +124,18 @@ func nextCodes(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	}), nil
 }
 
-// uuidGenerator is a generator of the kind uuid.
-type uuidGenerator interface {
-	NextUUID(ctx context.Context) ([16]byte, error)
-}
-
 func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	e, gen, err := opened(x, a[0].Str, entry)
 	if err != nil {
 		return datum.Value{}, err
 	}
-	g, ok := gen.(uuidGenerator)
-	if !ok {
+	next := uuid.UUIDs(gen)
+	if next == nil {
 		return datum.Value{}, notUUIDs(a[0].Str)
 	}
-	u, err := charged(x, e, func() ([16]byte, error) { return g.NextUUID(x.Ctx) })
+	u, err := charged(x, e, func() (uuid.UUID, error) { return next(), nil })
 	if err == nil {
-		recordCode(x, e, uuid.UUID(u).String())
+		recordCode(x, e, u.String())
 	}
 	return datum.MakeUUID(u), err
 }

@@ -70,8 +70,7 @@ func NewServer(t testing.TB, configs ...Config) *Server {
 		Kinds: slices.Concat(
 			code.WrapAll(store, snowflake.Kind(pools, "twitter"), ring.Kind(pools), segment.Kind(store, generator.SystemClock{}, "test"),
 				counter.Kind(store, generator.SystemClock{}, "test")),
-			[]generator.Kind{counter.Dated(store, generator.SystemClock{}, "test"), uuid.Kind(generator.SystemClock{})},
-			uuid.TextKinds(generator.SystemClock{}),
+			[]generator.Kind{counter.Dated(store, generator.SystemClock{}, "test")}, uuid.Kinds(generator.SystemClock{}),
 		),
 	})
 	if err != nil {
