@@ -102,9 +102,7 @@ func parse(own json.RawMessage, bits int) (o options, err error) {
 		}
 	}
 	if t.textOptions = g.textOptions; !absent(g.Text) || t.textOptions != (textOptions{}) {
-		if o.Text = &t; t.Check == usual {
-			t.Check = usualCheck(t.Base)
-		}
+		o.Text = &t
 		if t.Group > 0 && t.Separator == "" {
 			t.Separator = "-"
 		}
