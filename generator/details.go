@@ -23,12 +23,9 @@ type Row struct {
 // Field is one column of a Row. Value is an int64, float64, bool, string or
 // time.Time. Nil and the zero time are NULL.
 type Field struct {
-	Name  string
-	Value any
-	// Counter marks an int64 that only grows while the generator runs.
-	// Registry.Counted continues it when the generator is altered, or dropped and
-	// created again.
-	Counter bool
+	Name    string
+	Value   any
+	Counter bool // marks an int64 that only grows while the generator runs
 	Metric  Metric
 }
 
@@ -57,69 +54,37 @@ type Counted struct {
 	Name, Kind string    // the kind of the latest generator
 	Generator  Generator // the running one, or nil
 	Counts     Counts    // of all generators of the name; never fall
-	past       *tally
 }
 
-// Details returns the Details of the running generator. Its counters include those
-// of earlier generators of the name. ok is false if the generator has no Details.
+// Details returns the Details of the running generator. ok is false if it has none.
 func (c *Counted) Details() (d Details, ok bool) {
-	if c.Generator == nil {
-		return Details{}, false
-	}
 	detailed, ok := Unwrap(c.Generator).(Detailed)
-	if !ok {
-		return Details{}, false
+	if ok {
+		d = detailed.Details()
 	}
-	d = detailed.Details()
-	for _, row := range d.Rows {
-		for i := range row.Fields {
-			if f := &row.Fields[i]; f.Counter {
-				f.Value = f.Value.(int64) + c.past.fields[fieldKey{d.Table, row.Key, f.Name}]
-			}
-		}
-	}
-	return d, true
+	return d, ok
 }
 
 // tally holds the counters of the stopped generators of one name, and its running
 // generator. A tally is immutable; changes replace it.
 type tally struct {
 	kind    string
-	counts  Counts             // of the stopped generators
-	fields  map[fieldKey]int64 // counters in their Details
-	counted Generator          // the running generator, or nil
+	counts  Counts    // of the stopped generators
+	counted Generator // the running generator, or nil
 }
-
-type fieldKey struct{ table, row, field string }
 
 // begin returns a tally with a new running generator.
 func (t *tally) begin(kind string, g Generator) *tally {
 	next := &tally{kind: kind, counted: g}
 	if t != nil {
-		next.counts, next.fields = t.counts, t.fields
+		next.counts = t.counts
 	}
 	return next
 }
 
 // end returns a tally that has added the counters of the running generator, which
 // must not issue ids any more.
-func (t *tally) end() *tally {
-	next := &tally{kind: t.kind, counts: t.sum(), fields: t.fields}
-	detailed, ok := Unwrap(t.counted).(Detailed)
-	if !ok {
-		return next
-	}
-	d := detailed.Details()
-	next.fields = map[fieldKey]int64{}
-	for _, row := range d.Rows {
-		for _, f := range row.Fields {
-			if key := (fieldKey{d.Table, row.Key, f.Name}); f.Counter {
-				next.fields[key] = t.fields[key] + f.Value.(int64)
-			}
-		}
-	}
-	return next
-}
+func (t *tally) end() *tally { return &tally{kind: t.kind, counts: t.sum()} }
 
 func (t *tally) sum() Counts {
 	c := t.counts
@@ -138,7 +103,7 @@ func (t *tally) sum() Counts {
 func (r *Registry) Counted(f func(Counted) bool) {
 	for e := range r.names.all() {
 		t := e.tally.Load()
-		if t != nil && !f(Counted{Name: e.name, Kind: t.kind, Generator: t.counted, Counts: t.sum(), past: t}) {
+		if t != nil && !f(Counted{Name: e.name, Kind: t.kind, Generator: t.counted, Counts: t.sum()}) {
 			return
 		}
 	}
