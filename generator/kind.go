@@ -12,7 +12,6 @@ import (
 // Recoverable.
 type Kind interface {
 	Name() string // second argument of create_generator, and Definition.Kind
-	Help() string // one line
 
 	// Normalize checks the options of a new generator and returns them as canonical
 	// JSON. It fills in every option that must never change under the name, above all

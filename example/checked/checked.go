@@ -35,9 +35,6 @@ type kind struct {
 // Name implements generator.Kind.
 func (kind) Name() string { return "checked" }
 
-// Help implements generator.Kind.
-func (kind) Help() string { return "numbers with a check digit" }
-
 // with returns the options after the given ones have replaced some.
 func (o Options) with(given json.RawMessage) (json.RawMessage, error) {
 	err := generator.DecodeOptions(given, &o, hint)

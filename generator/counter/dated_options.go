@@ -51,8 +51,7 @@ const DatedKindName = "dated"
 // owner is shown to operators.
 func Dated(store generator.Reserver, runtime generator.Runtime, owner string) generator.Kind {
 	return datedKind{kinds.Base[DatedOptions]{
-		Called: DatedKindName, About: "a date and a number that starts again with each day, month or year: 20261121-000001",
-		Title: "a dated generator", Hint: datedHint, Defaults: datedDefaults, Check: (*DatedOptions).check, Keep: keepDated,
+		Called: DatedKindName, Title: "a dated generator", Hint: datedHint, Defaults: datedDefaults, Check: (*DatedOptions).check, Keep: keepDated,
 	}, store, runtime, owner}
 }
 

@@ -33,7 +33,7 @@ const KindName = "counter"
 // Kind returns the kind. owner is shown to operators.
 func Kind(store generator.Reserver, runtime generator.Runtime, owner string) generator.Kind {
 	return kind{kinds.Base[Options]{
-		Called: KindName, About: "gap-free numbers, each written to the store before it is given, as Redis's INCR", Title: "a counter", Hint: hint,
+		Called: KindName, Title: "a counter", Hint: hint,
 		Defaults: Options{Start: 1, Increment: 1, Deadline: kinds.DefaultDeadline}, Check: (*Options).check, Keep: keep,
 		Make: func(name string, o Options) (generator.Generator, error) {
 			return newGenerator(name, o, store, runtime, owner), nil

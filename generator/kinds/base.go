@@ -16,7 +16,6 @@ import (
 // null keep a value, and null removes one that is a pointer.
 type Base[O any] struct {
 	Called   string // name of the kind
-	About    string // see generator.Kind.Help
 	Title    string // in messages about stored options: "a counter"
 	Hint     string // lists the options
 	Defaults O
@@ -28,9 +27,6 @@ type Base[O any] struct {
 
 // Name implements generator.Kind.
 func (b Base[O]) Name() string { return b.Called }
-
-// Help implements generator.Kind.
-func (b Base[O]) Help() string { return b.About }
 
 // Open implements generator.Kind by Make.
 func (b Base[O]) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {

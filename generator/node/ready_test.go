@@ -44,7 +44,6 @@ func (l lasting) Stats() generator.Stats {
 type opener func() generator.Generator
 
 func (opener) Name() string { return "test" }
-func (opener) Help() string { return "" }
 
 func (opener) Normalize(json.RawMessage) (json.RawMessage, error) { return json.RawMessage("{}"), nil }
 

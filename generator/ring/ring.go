@@ -48,7 +48,7 @@ const hint = "Options: layout, bits, epoch, unit, boost_power (0 to 12), padding
 // those of Baidu's CachedUidGenerator and RingBuffer, if they have one.
 func Kind(pools *worker.Pools) generator.Kind {
 	return kind{kinds.Base[Options]{
-		Called: "ring", About: "time-ordered ids made ahead of their use, after Baidu's cached uid-generator", Title: "a ring", Hint: hint,
+		Called: "ring", Title: "a ring", Hint: hint,
 		Defaults: Options{Pinned: layout.Unpinned, BoostPower: 3, PaddingFactor: 50, MaxBorrow: -1, RejectPut: "discard", RejectTake: "wait"},
 		Fill:     (*Options).fill, Check: (*Options).check,
 		Keep: func(before, after *Options) error { return after.Pinned.Keep(before.Pinned) },

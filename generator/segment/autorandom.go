@@ -46,7 +46,7 @@ const autoRandomHint = "Options: shard_bits (1 to 15), range_bits (32 to 64), st
 // together over the shards of a table. counter is the kind that counts.
 func AutoRandom(store generator.Reserver, counter generator.Kind) generator.Kind {
 	return autoRandomKind{kinds.Base[autoRandomOptions]{
-		Called: autoRandomName, About: "a counter below random bits, after TiDB's AUTO_RANDOM", Title: "an auto_random generator", Hint: autoRandomHint,
+		Called: autoRandomName, Title: "an auto_random generator", Hint: autoRandomHint,
 		Fill: func(o *autoRandomOptions) error { return o.fill(counter) },
 		Check: func(o *autoRandomOptions) error {
 			_, err := o.build()

@@ -64,7 +64,7 @@ const KindName = "segment"
 // of max_step and prefetch_at are Leaf's.
 func Kind(store generator.Reserver, clock generator.Runtime, owner string) generator.Kind {
 	return kind{kinds.Base[Options]{
-		Called: KindName, About: "numbers in ranges from the store, after Meituan's Leaf", Title: "a segment generator", Hint: hint,
+		Called: KindName, Title: "a segment generator", Hint: hint,
 		Defaults: Options{Increment: 1, Step: 1000, MaxStep: 1_000_000, PrefetchAt: 0.1, Deadline: kinds.DefaultDeadline}, Check: (*Options).check, Keep: keep,
 		Make: func(name string, o Options) (generator.Generator, error) {
 			return newGenerator(name, o, store, clock, owner), nil

@@ -199,7 +199,7 @@ const KindName = "snowflake"
 // defaultLayout is the layout of generators whose options name none.
 func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
 	return &kind{kinds.Base[Options]{
-		Called: KindName, About: "time, worker id and sequence, after Twitter's Snowflake", Title: "a snowflake generator", Hint: hint,
+		Called: KindName, Title: "a snowflake generator", Hint: hint,
 		Defaults: Options{Pinned: layout.Unpinned, MaxAhead: generator.Duration(defaultMaxAhead)},
 		Fill:     func(o *Options) error { return o.fill(defaultLayout) }, Check: (*Options).check, Keep: keep,
 	}, layout.Timed{Wall: pools.Wall}, pools, sync.Mutex{}, map[string]*timing{}}

@@ -33,8 +33,7 @@ const KindName = "ticket"
 // Kind returns the kind.
 func Kind(cfg Config) generator.Kind {
 	return kind{kinds.Base[Options]{
-		Called: KindName, About: "numbers from auto-increment tables of several databases, after Flickr's ticket servers",
-		Title: "a ticket generator", Hint: hint,
+		Called: KindName, Title: "a ticket generator", Hint: hint,
 		Defaults: Options{Start: 1, Step: 1, Deadline: kinds.DefaultDeadline}, Check: (*Options).check, Keep: keep,
 		Make: func(name string, o Options) (generator.Generator, error) { return newGenerator(name, o, cfg) },
 	}, cfg}

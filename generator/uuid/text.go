@@ -48,7 +48,7 @@ type kind[O any] struct{ kinds.Base[O] }
 // the functions of a generator.
 func kindOf[O any](name, help string, check func(*O) error, set func(*Generator, O)) generator.Kind {
 	return kind[O]{kinds.Base[O]{
-		Called: name, About: help, Title: "a generator of kind " + name,
+		Called: name, Title: "a generator of kind " + name,
 		Hint: "The kind " + name + " makes " + help + "; docs/codes.md has its options.", Check: check, Keep: keepKey[O],
 		Make: func(of string, o O) (generator.Generator, error) {
 			g := &Generator{name: of, kind: name}
