@@ -71,9 +71,6 @@ func (o Opener) checkTime(t *testing.T, url string) {
 		before := time.Now().Add(-precision)
 		earliest, latest, err := s.Time(t.Context())
 		after := time.Now().Add(precision)
-		if errors.Is(err, generator.ErrWrongKind) {
-			t.Skip("the engine is no generator.Timekeeper")
-		}
 		must(t, err)
 		if latest.Before(before) || earliest.After(after) || latest.Before(earliest) || latest.Sub(earliest) > time.Second {
 			t.Errorf("asked between %v and %v, got the interval from %v to %v", before, after, earliest, latest)

@@ -105,11 +105,10 @@ type Seeder interface {
 	Seed() uint64
 }
 
-// Timekeeper is a Store, or an engine of package shared, whose database has a clock
-// that can be read.
+// Timekeeper is a Store on a database that has a clock.
 type Timekeeper interface {
 	// Time returns bounds for the time of the database's clock at the moment of its
-	// answer. A store without a readable clock returns ErrWrongKind.
+	// answer.
 	Time(ctx context.Context) (earliest, latest time.Time, err error)
 }
 

@@ -116,6 +116,12 @@ func (d *store) locked(ctx context.Context, f func() error) error {
 	}
 }
 
+// Time implements shared.Engine. All servers are on this machine.
+func (d *store) Time(context.Context) (earliest, latest time.Time, err error) {
+	now := time.Now()
+	return now, now, nil
+}
+
 // Present implements shared.Swapper.
 func (d *store) Present(ctx context.Context) (string, error) {
 	s, err := d.load(ctx)

@@ -130,13 +130,13 @@ var mutants = []struct {
 		"the wait after a failover ends by the wall clock of the server that noted it", "nextid until 2026-11-24",
 		[]change{
 			{"store/shared/epoch.go", "wait := s.cfg.Wait - (s.cfg.Clock.Monotonic() - l.seen)", "wait := s.cfg.Wait - time.Duration(s.now()-r.Lo)*time.Millisecond"},
-			{"store/shared/epoch.go", "\t\tfloor = now\n", "\t\t_ = now\n"},
+			{"store/shared/epoch.go", "\tfloor, err := s.storeTime(ctx)\n", "\tfloor := int64(0)\n"},
 			{"store/shared/epoch.go", "s.mayHaveLost(l) && (old != nil || !l.settled)", "false"},
 		},
 	},
 	{
 		"after a failover time is granted from the claimer's clock on", "",
-		[]change{{"store/shared/epoch.go", "\t\tfloor = now\n", "\t\t_ = now\n"}},
+		[]change{{"store/shared/epoch.go", "\tfloor, err := s.storeTime(ctx)\n", "\tfloor := int64(0)\n"}},
 	},
 	{
 		"answers that were lost lead a worker id further ahead than servers wait after a failover", "",

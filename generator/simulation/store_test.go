@@ -127,10 +127,7 @@ func (w *world) latency() time.Duration {
 // engine is the shared.Engine through which one server reaches the database.
 type engine struct{ server *server }
 
-var (
-	_ shared.Engine        = engine{}
-	_ generator.Timekeeper = engine{}
-)
+var _ shared.Engine = engine{}
 
 // answer converts a result of call.
 func answer[V any](v any, err error) (V, error) {

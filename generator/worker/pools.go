@@ -113,9 +113,6 @@ func (p *Pools) begin(ctx context.Context) error {
 		return nil
 	}
 	_, latest, err := p.cfg.Keeper.Time(ctx)
-	if errors.Is(err, generator.ErrWrongKind) {
-		return nil // the store has no clock
-	}
 	if err != nil {
 		return err
 	}

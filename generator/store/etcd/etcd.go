@@ -90,7 +90,7 @@ func epochOf(h header, marker keyValue) string {
 	return shared.MarkedEpoch(h.ClusterID+"/"+marker.CreateRevision, string(marker.Value))
 }
 
-// Time implements generator.Timekeeper. etcd has no request for the time, but each
+// Time implements shared.Engine. etcd has no request for the time, but each
 // HTTP response has a Date, in whole seconds.
 func (e *engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	found, err := e.c.get(ctx, rangeRequest{Key: []byte(e.marker())})

@@ -66,7 +66,7 @@ func MarkedEpoch(place, marker string) string {
 	return strings.TrimSuffix(place+"/"+part, "/")
 }
 
-// CAS implements an Engine but for Close on a Swapper. It caches the rows that it
+// CAS implements an Engine but for Time and Close on a Swapper. It caches the rows that it
 // read last, so a key that no other server moves costs one round trip. It grants
 // nothing from the cache alone: every grant is a successful Swap.
 type CAS struct {

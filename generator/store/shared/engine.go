@@ -42,6 +42,8 @@ type Granter interface {
 // be reached or written, ErrRetry if the context ended first, ErrPinned for refused
 // settings.
 type Engine interface {
+	generator.Timekeeper // no time line is granted below a reading of this clock, see epoch
+
 	// Epoch names the database, and its state between two failovers.
 	Epoch(ctx context.Context) (string, error)
 

@@ -2,7 +2,6 @@ package shared
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strings"
 	"time"
@@ -17,8 +16,7 @@ import (
 // The length of its last reservation tells whether the epoch is settled. It is
 // noted for a new epoch. It is wentBack for one in which the store lost
 // reservations without a change of epoch. It is settledAfter plus the milliseconds
-// of the wait for a settled one; updated is then the store's clock at that moment,
-// or 0 for a store without a clock.
+// of the wait for a settled one; updated is then the store's clock at that moment.
 const epochKey = "stamp"
 
 const (
@@ -312,11 +310,9 @@ func (s *Store) trySettle(ctx context.Context, l *epoch) (*epoch, error) {
 			"Servers that hold a time slice which the store forgot finish it until then. "+"If the store can lose nothing, say so with --store-failover lossless.",
 			"the store was failed over or restored: no worker id for another %v", max(wait.Round(time.Second), time.Second))
 	}
-	floor := int64(0)
-	if now, known, err := s.storeTime(ctx); err != nil {
+	floor, err := s.storeTime(ctx)
+	if err != nil {
 		return nil, err
-	} else if known {
-		floor = now
 	}
 	ask := s.askFor(l, epochKey, math.MinInt64, settledAfter+s.cfg.Wait.Milliseconds(), 1)
 	ask.Limit = saturated(l.hi, ask.N) // if the mark has moved, this cuts the length that means settled
@@ -338,21 +334,17 @@ func (s *Store) earliest(ctx context.Context, l *epoch, now int64) (int64, error
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	present, known, err := s.storeTime(ctx)
-	if err != nil || !known {
+	present, err := s.storeTime(ctx)
+	if err != nil {
 		return l.floor, err
 	}
 	return min(l.floor, present), nil
 }
 
-// storeTime returns the store's clock in Unix ms. known is false for a store
-// without a clock.
-func (s *Store) storeTime(ctx context.Context) (ms int64, known bool, err error) {
-	earliest, _, err := s.clock(ctx)
-	if errors.Is(err, generator.ErrWrongKind) {
-		return 0, false, nil
-	}
-	return earliest.UnixMilli(), err == nil, err
+// storeTime returns the store's clock in Unix ms.
+func (s *Store) storeTime(ctx context.Context) (int64, error) {
+	earliest, _, err := s.engine.Time(ctx)
+	return earliest.UnixMilli(), err
 }
 
 func busy() error {

@@ -235,6 +235,7 @@ func TestAServerThatSawWhatWasLostSkipsToo(t *testing.T) {
 	d := newDatabase()
 	clock := generatortest.NewClock(time.UnixMilli(1_700_000_000_000))
 	clock.Freeze(true)
+	d.clock = clock
 	cfg := Config{Failover: Skip, Skip: 1000, Clock: clock, Wait: time.Minute}
 	a, b := newStore(t, d, cfg), newStore(t, d, cfg)
 	now := func() int64 { return clock.Wall() / int64(time.Millisecond) }

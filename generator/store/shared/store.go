@@ -102,7 +102,7 @@ func New(ctx context.Context, engine Engine, cfg Config) (*Store, error) {
 // server that reserves nothing notices a failover soon, too: see raise.
 func (s *Store) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	name, err := request(ctx, s, func(ctx context.Context) (name string, err error) {
-		if earliest, latest, err = s.clock(ctx); err == nil {
+		if earliest, latest, err = s.engine.Time(ctx); err == nil {
 			name, _ = s.engine.Epoch(ctx)
 		}
 		return name, err
@@ -111,14 +111,6 @@ func (s *Store) Time(ctx context.Context) (earliest, latest time.Time, err error
 		_, _ = s.meet(ctx, l) // the next reservation tries again
 	}
 	return earliest, latest, err
-}
-
-// clock returns the time of the database.
-func (s *Store) clock(ctx context.Context) (earliest, latest time.Time, err error) {
-	if k, ok := s.engine.(generator.Timekeeper); ok {
-		return k.Time(ctx)
-	}
-	return earliest, latest, generator.Errorf(generator.ErrWrongKind, "", "", "the store has no clock")
 }
 
 // Exclusive implements generator.Store.

@@ -122,7 +122,7 @@ func (e *engine) path(in shared.Folder, key string) string {
 	return e.folder(in) + "/" + url.PathEscape(key)
 }
 
-// Time implements generator.Timekeeper. ZooKeeper has no request for the time, but
+// Time implements shared.Engine. ZooKeeper has no request for the time, but
 // keeps with each node when the leader wrote it.
 func (e *engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	stat, err := ask(ctx, e, func() (*zk.Stat, error) {
