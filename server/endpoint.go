@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"nextid/sqlfuncs"
-	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 	"nextid/wire/mysqlwire"
 	"nextid/wire/pgwire"
@@ -28,26 +26,24 @@ type protocol struct {
 	port    int    // of the default address
 	socket  string // name of the socket in a directory
 	address func(c *Config) *Address
-	serve   func(s *Server, sql *sqlfuncs.Server) *wire.Server
-
-	refuse func(conn net.Conn, why error)        // answers a client that connects before there is an engine
-	paste  func(at net.Addr, user string) string // returns a command that draws a first id
+	server  func(s *Server) *wire.Server
+	paste   func(at net.Addr, user string) string // returns a command that draws a first id
 }
 
 // protocols lists the protocols of this build, in the order of the ready line.
 var protocols = []protocol{
 	{
 		key: "pg", name: "PostgreSQL", port: defaultPGPort, socket: fmt.Sprintf(".s.PGSQL.%d", defaultPGPort),
-		address: func(c *Config) *Address { return &c.PG }, refuse: pgwire.RefuseStarting, paste: pastePostgres,
-		serve: func(s *Server, sql *sqlfuncs.Server) *wire.Server {
-			return pgwire.New(pgwire.Config{SQL: sql, Auth: s.access.policy.Postgres, TLS: s.access.tls, Limits: s.config.Wire, Logger: s.log})
+		address: func(c *Config) *Address { return &c.PG }, paste: pastePostgres,
+		server: func(s *Server) *wire.Server {
+			return pgwire.New(pgwire.Config{SQL: s.SQL, Auth: s.access.policy.Postgres, TLS: s.access.tls, Limits: s.config.Wire, Logger: s.log})
 		},
 	},
 	{
 		key: "mysql", name: "MySQL", port: defaultMySQLPort, socket: "mysql.sock",
-		address: func(c *Config) *Address { return &c.MySQL }, refuse: mysqlwire.RefuseStarting, paste: pasteMySQL,
-		serve: func(s *Server, sql *sqlfuncs.Server) *wire.Server {
-			return mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: s.access.policy.MySQL, TLS: s.access.tls, Limits: s.config.Wire, Logger: s.log})
+		address: func(c *Config) *Address { return &c.MySQL }, paste: pasteMySQL,
+		server: func(s *Server) *wire.Server {
+			return mysqlwire.New(mysqlwire.Config{SQL: s.SQL, Auth: s.access.policy.MySQL, TLS: s.access.tls, Limits: s.config.Wire, Logger: s.log})
 		},
 	},
 }
@@ -62,22 +58,35 @@ type endpoint struct {
 
 type endpoints []endpoint
 
-// listen opens every address. With an error it also returns the endpoints that are
-// open already.
-func listen(c *Config) (open endpoints, _ error) {
+// listen opens every address, and makes the servers.
+func (s *Server) listen() error {
 	for i := range protocols {
 		p := &protocols[i]
-		a := p.address(c)
+		a := p.address(&s.config)
 		if a.Off() {
 			continue
 		}
 		l, err := a.listen(p.socket, "--"+p.key)
 		if err != nil {
-			return open, err
+			return err
 		}
-		open = append(open, endpoint{protocol: p, listener: l})
+		e := endpoint{protocol: p, listener: l, server: p.server(s)}
+		e.server.Took = e.observer()
+		s.served = append(s.served, e)
 	}
-	return open, nil
+	return nil
+}
+
+// answer begins to serve on the endpoints, unless that has begun. A server that fails
+// sends its error to failed.
+func (s *Server) answer() {
+	s.answering.Do(func() {
+		for _, p := range s.served {
+			go func() {
+				s.failed <- fmt.Errorf("serve %s: %w", p.listener.Addr(), p.server.Serve(p.listener))
+			}()
+		}
+	})
 }
 
 // of returns the endpoint of a protocol, nil if it is off.
@@ -96,10 +105,11 @@ func (e endpoints) addr(protocol string) net.Addr {
 	return nil
 }
 
-// close closes the listeners. A second call does no harm.
+// close ends everything at once. It does no harm after shutdown.
 func (e endpoints) close() {
+	_ = e.shutdown(0) // clients that wait for the store lose nothing
 	for _, p := range e {
-		_ = p.listener.Close() // nothing is lost
+		_ = p.listener.Close() // no server has closed it
 	}
 }
 
@@ -114,53 +124,6 @@ func (e endpoints) shutdown(timeout time.Duration) error {
 	}
 	work.Wait()
 	return errors.Join(errs...)
-}
-
-const (
-	// refuseTimeout bounds the exchange with a client that is refused.
-	refuseTimeout = time.Second
-	// refuseAtOnce bounds the clients that are answered at a time; others wait.
-	refuseAtOnce = 64
-)
-
-// errNoStoreYet is sent to clients that connect before there is a store.
-var errNoStoreYet = sqlstate.New(sqlstate.CannotConnectNow, "%s", errStarting).
-	WithHint("Connect to another nextid server, or try again.")
-
-// refuse answers clients with errNoStoreYet until stop is called. The listeners are
-// open already, so clients would wait without an answer.
-func (e endpoints) refuse() (stop func()) {
-	var accepting, talking sync.WaitGroup
-	slots := make(chan struct{}, refuseAtOnce)
-	for _, p := range e {
-		accepting.Go(func() {
-			for {
-				conn, err := p.listener.Accept()
-				if err != nil {
-					return // stopped; after any other error clients wait until the server is ready
-				}
-				slots <- struct{}{}
-				talking.Go(func() {
-					defer func() { <-slots }()
-					defer conn.Close()
-					if conn.SetDeadline(time.Now().Add(refuseTimeout)) == nil {
-						p.protocol.refuse(conn, errNoStoreYet)
-					}
-				})
-			}
-		})
-	}
-	setDeadline := func(t time.Time) {
-		for _, p := range e { // TCP and Unix listeners; a closed one accepts no connection
-			_ = p.listener.(interface{ SetDeadline(time.Time) error }).SetDeadline(t)
-		}
-	}
-	return func() {
-		setDeadline(time.Now()) // interrupts Accept
-		accepting.Wait()
-		setDeadline(time.Time{})
-		talking.Wait()
-	}
 }
 
 const (

@@ -82,7 +82,7 @@ func (e *engine) open(ctx context.Context, s *Server) error {
 		}
 		e.closing(func(context.Context) error { return data.Close() })
 	}
-	store, err := awaitStore(ctx, c, s.served, log)
+	store, err := s.awaitStore(ctx)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,11 +26,13 @@ type Server struct {
 	access  *access
 	started time.Time
 
-	http     *web.Server // nil: off
-	httpAt   net.Listener
-	served   endpoints              // the protocols; ready guards them
-	engine   atomic.Pointer[engine] // nil before clients are served
-	draining atomic.Bool
+	http      *web.Server // nil: off
+	httpAt    net.Listener
+	served    endpoints              // the protocols; ready guards them
+	answering sync.Once              // see answer
+	failed    chan error             // see answer
+	engine    atomic.Pointer[engine] // nil while the store is awaited
+	draining  atomic.Bool
 
 	reloads chan struct{} // asks Run for a reload
 	ready   chan struct{} // closed once clients are served
@@ -59,7 +62,7 @@ func New(config Config, options ...Option) (*Server, error) {
 	}
 	s := &Server{
 		config: config, started: time.Now(),
-		reloads: make(chan struct{}, 1), ready: make(chan struct{}), ended: make(chan struct{}),
+		failed: make(chan error, len(protocols)), reloads: make(chan struct{}, 1), ready: make(chan struct{}), ended: make(chan struct{}),
 	}
 	s.log = s.logger()
 	s.stopped, s.stop = context.WithCancel(context.Background())
@@ -134,8 +137,8 @@ func (s *Server) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer s.closeHTTP()
-	defer func() { s.served.close() }() // does nothing after serving, which closes them
-	if s.served, err = listen(&s.config); err != nil {
+	defer func() { s.served.close() }()
+	if err := s.listen(); err != nil {
 		return err
 	}
 	e, err := s.openEngine(ctx)
@@ -158,21 +161,13 @@ func (s *Server) serve(ctx context.Context, e *engine) error {
 	s.warnOfExposure()
 	e.nodes = node.New(node.Config{Store: e.store, Self: func() generator.Node { return s.describe(e) }, Logger: s.log})
 	e.closing(e.nodes.Close)
-	failed := make(chan error, len(s.served))
-	for i := range s.served {
-		p := &s.served[i]
-		p.server = p.protocol.serve(s, e.sql)
-		p.server.Took = p.observer()
-		go func() {
-			failed <- fmt.Errorf("serve %s: %w", p.listener.Addr(), p.server.Serve(p.listener))
-		}()
-	}
 	s.engine.Store(e)
+	s.answer()
 	close(s.ready)
 	s.announce()
 	for ctx.Err() == nil {
 		select {
-		case err := <-failed:
+		case err := <-s.failed:
 			return errors.Join(err, s.served.shutdown(0))
 		case <-s.reloads:
 			s.reload(ctx, e)
@@ -182,7 +177,7 @@ func (s *Server) serve(ctx context.Context, e *engine) error {
 	s.draining.Store(true)
 	s.log.Info("draining", "drain_delay", s.config.DrainDelay, "drain_timeout", s.config.DrainTimeout)
 	select { // load balancers see /readyz fail while clients are still served
-	case err := <-failed:
+	case err := <-s.failed:
 		return errors.Join(err, s.served.shutdown(0))
 	case <-time.After(s.config.DrainDelay):
 	}

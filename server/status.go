@@ -22,8 +22,6 @@ import (
 // statusPort is the default port of --http.
 const statusPort = 8433
 
-var errStarting = errors.New("the server is starting: it waits for its store")
-
 // openHTTP serves health checks, metrics, the page and the JSON API, unless the
 // address is off. They answer before the store is open, and until everything has
 // drained.
@@ -77,7 +75,7 @@ func (s *Server) notReady() error {
 	case s.draining.Load():
 		return errors.New("the server is stopping")
 	case e == nil:
-		return errStarting
+		return errors.New("the server is starting: it waits for its store")
 	}
 	// New names would get no ids if the time of ids is beyond the end of the default
 	// layout. Another layout than a preset is not what new names get.

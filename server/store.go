@@ -194,19 +194,19 @@ func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Stor
 }
 
 // awaitStore opens the configured store. While a shared store does not answer,
-// awaitStore tries again and refuses clients: after a power failure everything
-// starts at the same time. It returns other errors at once, and ends with ctx.
-func awaitStore(ctx context.Context, c Config, served endpoints, log *slog.Logger) (generator.Store, error) {
+// awaitStore tries again: after a power failure everything starts at the same time.
+// Clients get wire.ErrStarting meanwhile. It returns other errors at once, and ends
+// with ctx.
+func (s *Server) awaitStore(ctx context.Context) (generator.Store, error) {
 	const first, most = 100 * time.Millisecond, 5 * time.Second
+	c := s.config
 	for pause := first; ; pause = min(2*pause, most) {
-		store, err := c.openStore(ctx, log)
+		store, err := c.openStore(ctx, s.log)
 		if err == nil || !c.Store.Shared() || !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry) {
 			return store, err
 		}
-		if pause == first {
-			defer served.refuse()()
-		}
-		log.Warn("waiting for the store", "store", c.Store.String(), "error", err)
+		s.answer()
+		s.log.Warn("waiting for the store", "store", c.Store.String(), "error", err)
 		select {
 		case <-time.After(pause/2 + rand.N(pause)):
 		case <-ctx.Done():

@@ -68,7 +68,6 @@ func postgresTime(d time.Duration) string {
 }
 
 // mysqlCounters returns the values of SHOW STATUS that MySQL's connections count.
-// Only MySQL sessions ask for them, so p.server is set.
 func mysqlCounters(endpoints endpoints) map[string]string {
 	p := endpoints.of("mysql")
 	if p == nil {

@@ -15,9 +15,10 @@ import (
 )
 
 // Protocol configures a server of one of the SQL protocols, with logins of type E. SQL
-// is required.
+// is required: it returns nil while the server waits for its store, and clients then
+// get ErrStarting.
 type Protocol[E any] struct {
-	SQL    *sqlfuncs.Server
+	SQL    func() *sqlfuncs.Server
 	TLS    *TLS // nil: plaintext only
 	Limits Limits
 	Logger *slog.Logger // nil: slog.Default()
@@ -27,6 +28,10 @@ type Protocol[E any] struct {
 	// concurrent use. nil: no proof is needed, and every user is an administrator.
 	Auth func(user string, c *Conn) E
 }
+
+// ErrStarting is sent to clients that connect before there is a store.
+var ErrStarting error = sqlstate.New(sqlstate.CannotConnectNow, "the server is starting: it waits for its store").
+	WithHint("Connect to another nextid server, or try again.")
 
 // Server returns a server for machines, and fills in the zero fields of p. For alpn
 // see Server.ALPN.

@@ -106,7 +106,7 @@ func TestTwoServersOnOneMachine(t *testing.T) {
 // for its store.
 func refusedWhileStarting(t *testing.T, postgres, my string) {
 	t.Helper()
-	for _, mode := range []string{"disable", "prefer"} {
+	for _, mode := range []string{"disable", "prefer", "require"} {
 		_, err := pgx.Connect(t.Context(), "postgres://app@"+postgres+"/?sslmode="+mode)
 		if pg, ok := errors.AsType[*pgconn.PgError](err); !ok || pg.Code != "57P03" || !strings.Contains(pg.Message, "waits for its store") {
 			t.Errorf("PostgreSQL, sslmode=%s, before the store answers: %v", mode, err)
@@ -143,7 +143,9 @@ func TestReadinessOfAStoreThatIsAway(t *testing.T) {
 	l.Close()
 	const slice = 8 * time.Second
 	postgres, my := dbtest.FreeAddr(t), dbtest.FreeAddr(t)
-	s := spawn(t, serveCommand("--store", url, "--http", address, "--worker-slice", slice.String(), "--pg", postgres, "--mysql", my), nil)
+	cert, key := dbtest.Certificate(t, t.TempDir())
+	s := spawn(t, serveCommand("--store", url, "--http", address, "--worker-slice", slice.String(), "--pg", postgres, "--mysql", my,
+		"--tls-cert", cert, "--tls-key", key), nil)
 	s.waitLine("waiting for the store")
 	refusedWhileStarting(t, postgres, my)
 	s.http = address

@@ -49,7 +49,9 @@ var _ wire.Machine = (*conn)(nil)
 func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int, err error) {
 	c.Out = out
 	if c.state == silent {
-		c.greet(out)
+		if err := c.greet(out); err != nil {
+			return 0, err
+		}
 	}
 	for consumed < len(in) {
 		login := c.SQL == nil

@@ -48,7 +48,7 @@ func FuzzExecute(f *testing.F) {
 		f.Add(uint8(2), in, uint64(plain))
 		f.Add(uint8(2), in, uint64(maria))
 	}
-	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.SQL(f), Logger: quiet()})
+	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(wiretest.SQL(f)), Logger: quiet()})
 	f.Fuzz(func(t *testing.T, parameters uint8, in []byte, caps uint64) {
 		caps |= protocol41
 		z := newFuzzed(t, server)
@@ -100,8 +100,8 @@ func FuzzChangeUser(f *testing.F) {
 	f.Add(change("slow", strings.Repeat("x", 255), "caching_sha2_password"), []byte{2}, uint64(maria), false)
 	f.Add([]byte("u\x00\xff"), []byte{}, uint64(plain), true)
 	sql := wiretest.SQL(f)
-	everybody := mysqlwire.New(mysqlwire.Config{SQL: sql, Logger: quiet()})
-	closed := mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: people.Begin, Logger: quiet()})
+	everybody := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(sql), Logger: quiet()})
+	closed := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(sql), Auth: people.Begin, Logger: quiet()})
 	f.Fuzz(func(t *testing.T, body, answer []byte, caps uint64, open bool) {
 		if len(body)+len(answer) > 1<<16 {
 			return
@@ -148,7 +148,7 @@ func TestDroppedLongDataIsNotCharged(t *testing.T) {
 		"COM_STMT_RESET":       command(0x1a, u32(-1)),
 		"COM_STMT_CLOSE":       command(0x19, u32(-1)),
 	} {
-		z := newFuzzed(t, mysqlwire.New(mysqlwire.Config{SQL: sql, Logger: quiet()}))
+		z := newFuzzed(t, mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(sql), Logger: quiet()}))
 		z.ctx = t.Context()
 		z.login(t, plain)
 		for range 3 { // from then on the plan is cached
@@ -262,7 +262,7 @@ func TestChangeUserGuessesAreLimited(t *testing.T) {
 			t.Fatal(err)
 		}
 		policy := auth.New(auth.Config{Users: auth.NewUsers([]*auth.User{alice, root}, nil), Rules: rules, NativePassword: true, Logger: slog.New(slog.DiscardHandler)})
-		server := mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: policy.MySQL, Logger: quiet()})
+		server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(sql), Auth: policy.MySQL, Logger: quiet()})
 		guess := func() time.Duration {
 			z := &fuzzed{m: server.NewMachine(&wire.Conn{ID: 1, IP: netip.MustParseAddr("192.0.2.1")}), ctx: t.Context()}
 			defer z.m.Close()

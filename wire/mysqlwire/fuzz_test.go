@@ -92,8 +92,8 @@ func FuzzHandshake(f *testing.F) {
 	f.Add(packet(1, response(plain|ssl, "u", "", "", "")[:32]), 3, false)
 	sql := wiretest.SQL(f)
 	// One server for all: to make its key takes long.
-	everybody := mysqlwire.New(mysqlwire.Config{SQL: sql, Logger: quiet()})
-	closed := mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: people.Begin, Logger: quiet()})
+	everybody := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(sql), Logger: quiet()})
+	closed := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(sql), Auth: people.Begin, Logger: quiet()})
 	f.Fuzz(func(t *testing.T, in []byte, cut int, users bool) {
 		server := everybody
 		if users {
@@ -113,7 +113,7 @@ func FuzzPackets(f *testing.F) {
 	f.Add(join(query("SELECT 1; SELECT 2"), command(0x0e), command(0x1b, u16(1)), command(0x1f), command(9)), uint64(plain), 20)
 	f.Add(command(0x11, cstr("u"), []byte{0}, cstr("db"), u16(45), cstr("mysql_native_password"), []byte{0}), uint64(modern), 5)
 	f.Add(join(prepare("SELECT * FROM next_ids(?, 10)"), execute(1, 1, text("numbers")), command(0x1c, u32(1), u32(3)), command(0x1a, u32(1))), uint64(plain), 60)
-	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.SQL(f), Logger: quiet()})
+	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(wiretest.SQL(f)), Logger: quiet()})
 	f.Fuzz(func(t *testing.T, in []byte, caps uint64, cut int) {
 		z := newFuzzed(t, server)
 		z.login(t, caps|protocol41)
@@ -138,7 +138,7 @@ func FuzzCommand(f *testing.F) {
 			f.Add(b[4], b[5:], caps)
 		}
 	}
-	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.SQL(f), Logger: quiet()})
+	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(wiretest.SQL(f)), Logger: quiet()})
 	f.Fuzz(func(t *testing.T, typ byte, body []byte, caps uint64) {
 		if len(body) > 1<<16 {
 			return
@@ -184,7 +184,7 @@ func FuzzParameters(f *testing.F) {
 		f.Add(uint16(typ)|0x8000, []byte("\xff\xff\xff\xff\xff\xff\xff\xff"), typ%2 == 0)
 	}
 	f.Add(uint16(11), []byte{12, 1, 3, 0, 0, 0, 23, 59, 59, 1, 0, 0, 0}, false)
-	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.SQL(f), Logger: quiet()})
+	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(wiretest.SQL(f)), Logger: quiet()})
 	f.Fuzz(func(t *testing.T, typ uint16, value []byte, bulk bool) {
 		z := newFuzzed(t, server)
 		caps := uint64(maria &^ cacheMetadata)

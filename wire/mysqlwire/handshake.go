@@ -34,14 +34,18 @@ func newNonce() (nonce [nonceSize]byte) {
 // clients refuse a version above 5.
 const versionPrefix = "5.5.5-"
 
-// greet sends the greeting ("Protocol::HandshakeV10").
-func (c *conn) greet(out *wire.Out) {
+// greet sends the greeting ("Protocol::HandshakeV10"), or an error in its place.
+func (c *conn) greet(out *wire.Out) error {
+	sql := c.protocol.SQL()
+	if sql == nil {
+		return c.denied(out, wire.ErrStarting)
+	}
 	c.nonce = newNonce()
 	can := c.offered()
 	var at int
 	out.B, at = begin(out.B)
 	out.B = append(out.B, 10)
-	out.B = append(append(append(out.B, versionPrefix...), c.protocol.SQL.MySQLVersion()...), 0)
+	out.B = append(append(append(out.B, versionPrefix...), sql.MySQLVersion()...), 0)
 	out.B = appendUint32(out.B, uint32(c.Conn.ID))
 	out.B = append(append(out.B, c.nonce[:8]...), 0)
 	out.B = appendUint16(out.B, uint16(can))
@@ -54,6 +58,7 @@ func (c *conn) greet(out *wire.Out) {
 	out.B = append(append(out.B, c.method()...), 0)
 	out.B = c.end(out.B, at)
 	c.state = greeted
+	return nil
 }
 
 // offered returns the capabilities of the server on this connection.
@@ -196,7 +201,7 @@ func (c *conn) open(out *wire.Out) error {
 	} else {
 		c.closeSession()
 	}
-	if err := c.Open(c.protocol.SQL, c.login.options, c, c.protocol.Logger, &c.protocol.Limits); err != nil {
+	if err := c.Open(c.protocol.SQL(), c.login.options, c, c.protocol.Logger, &c.protocol.Limits); err != nil {
 		return c.fatal(out, err)
 	}
 	c.login = nil

@@ -121,7 +121,7 @@ func TestLongCommands(t *testing.T) {
 // goes on.
 func TestCommandWithoutMemoryIsSkipped(t *testing.T) {
 	sql := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true, Memory: memory.Limits{Server: 1 << 20, User: 512 << 10, Session: 512 << 10}}).Server
-	address, _ := startServer(t, mysqlwire.Config{SQL: sql})
+	address, _ := startServer(t, mysqlwire.Config{SQL: wiretest.Ready(sql)})
 	c := login(t, address, plain)
 	go func(b []byte) { _, _ = c.conn.Write(b) }(join(query("SELECT 1 -- "+strings.Repeat("x", 590_000)), command(0x0e)))
 	c.seq = 1
@@ -501,7 +501,7 @@ func TestWaitTimeout(t *testing.T) {
 
 func TestIdleInTransactionTimeout(t *testing.T) {
 	sql := sqltest.NewServer(t, sqltest.Config{Limits: sqlfuncs.Limits{IdleInTransaction: 50 * time.Millisecond}}).Server
-	address, _ := startServer(t, mysqlwire.Config{SQL: sql})
+	address, _ := startServer(t, mysqlwire.Config{SQL: wiretest.Ready(sql)})
 	c := login(t, address, plain)
 	c.ask("text", query("START TRANSACTION"))
 	c.seq = 0
@@ -514,7 +514,7 @@ func TestShutdownTellsIdleClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
+	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()})
 	go func() { _ = server.Serve(l) }() // ends with Shutdown
 	idle := login(t, l.Addr().String(), plain)
 	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
@@ -529,7 +529,7 @@ func TestShutdownTellsIdleClients(t *testing.T) {
 
 // A client that leaves in the middle of an answer is no error of the server.
 func TestVanishedClient(t *testing.T) {
-	m := mysqlwire.New(mysqlwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
+	m := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
 	t.Cleanup(m.Close)
 	var broken error
 	out := wire.NewOut(1<<10, func([]byte) error { return broken })

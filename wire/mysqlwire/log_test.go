@@ -12,6 +12,7 @@ import (
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqltest"
 	"nextid/wire/mysqlwire"
+	"nextid/wire/wiretest"
 )
 
 // The log of an internal error names the statement, in every way to run one.
@@ -25,7 +26,7 @@ func TestInternalErrorsAreLoggedWithTheirStatement(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	server := mysqlwire.New(mysqlwire.Config{SQL: sql, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(sql), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	for name, in := range map[string][]byte{
 		"COM_QUERY":             query("SELECT broken(1) AS query"),
 		"COM_STMT_EXECUTE":      join(prepare("SELECT broken(?) AS query"), execute(-1, 0, bigint(1))),

@@ -12,7 +12,7 @@ func TestAPipelineIsAnsweredLikeSingleQueries(t *testing.T) {
 	for name, caps := range map[string]uint64{"plain": plain, "modern": modern, "MariaDB": maria} {
 		t.Run(name, func(t *testing.T) {
 			login := func() func(in []byte) []byte {
-				m := mysqlwire.New(mysqlwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
+				m := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
 				t.Cleanup(m.Close)
 				ask := asker(t, m)
 				ask(nil)

@@ -32,7 +32,7 @@ func startServer(t testing.TB, cfg mysqlwire.Config) (address string, server *wi
 func serve(t testing.TB, l net.Listener, cfg mysqlwire.Config) *wire.Server {
 	t.Helper()
 	if cfg.SQL == nil {
-		cfg.SQL = wiretest.SQL(t)
+		cfg.SQL = wiretest.Ready(wiretest.SQL(t))
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = quiet()
@@ -46,7 +46,7 @@ func serve(t testing.TB, l net.Listener, cfg mysqlwire.Config) *wire.Server {
 // capabilities.
 func machine(t testing.TB, caps uint64) (wire.Machine, *wire.Out) {
 	t.Helper()
-	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
+	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()})
 	m := server.NewMachine(&wire.Conn{ID: 1})
 	t.Cleanup(m.Close)
 	sent := new([]byte)

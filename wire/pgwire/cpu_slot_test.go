@@ -19,7 +19,7 @@ import (
 func TestLongTextsTakeCPUSlots(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
 	sql, l := wiretest.SQL(t), wiretest.Listen()
-	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}), l, wire.ErrServerClosed)
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.Ready(sql), Logger: quiet()}), l, wire.ErrServerClosed)
 	busy, err := sql.NewSession(sqlfuncs.SessionOptions{User: "busy"})
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestLongTextsTakeCPUSlots(t *testing.T) {
 // statement_timeout ends the parsing and planning of a text.
 func TestStatementTimeoutEndsLongTexts(t *testing.T) {
 	l := wiretest.Listen()
-	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}), l, wire.ErrServerClosed)
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()}), l, wire.ErrServerClosed)
 	conn, err := l.Dial()
 	c := loginOn(t, conn, err)
 	c.write(queryMsg("SET statement_timeout = '5ms'"))
@@ -93,7 +93,7 @@ func TestManyShortStatementsAreALongOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}), l, wire.ErrServerClosed)
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.Ready(sql), Logger: quiet()}), l, wire.ErrServerClosed)
 	busy, err := sql.NewSession(sqlfuncs.SessionOptions{User: "busy"})
 	if err != nil {
 		t.Fatal(err)

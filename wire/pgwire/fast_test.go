@@ -14,7 +14,7 @@ import (
 // machine is a logged-in connection without a socket.
 func machine(t testing.TB) (wire.Machine, *wire.Out) {
 	t.Helper()
-	server := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
+	server := pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()})
 	m := server.NewMachine(&wire.Conn{ID: 1})
 	t.Cleanup(m.Close)
 	out := wire.NewOut(1<<30, func([]byte) error { return nil })
@@ -183,7 +183,7 @@ func TestOneWriteForAPipelinedBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	counted, writes := wiretest.CountWrites(l)
-	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}), counted, wire.ErrServerClosed)
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()}), counted, wire.ErrServerClosed)
 	for name, path := range fastPaths() {
 		t.Run(name, func(t *testing.T) {
 			c := login(t, l.Addr().String())

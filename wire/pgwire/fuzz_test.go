@@ -19,7 +19,7 @@ import (
 // fuzzMachine feeds input to a new connection in two parts and checks the answers:
 // whole messages that an independent decoder understands, and no internal error.
 func fuzzMachine(t *testing.T, sql *sqlfuncs.Server, loggedIn bool, in []byte, cut int) {
-	server := pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()})
+	server := pgwire.New(pgwire.Config{SQL: wiretest.Ready(sql), Logger: quiet()})
 	m := server.NewMachine(&wire.Conn{ID: 1})
 	defer m.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // ends pg_sleep and other waits

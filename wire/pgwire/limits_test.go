@@ -65,7 +65,7 @@ func TestBeginningsOfMessagesAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}), l, wire.ErrServerClosed)
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.Ready(sql), Logger: quiet()}), l, wire.ErrServerClosed)
 	got := make(chan string, 7*grains)
 	begin := func(bytes int) {
 		c := login(t, l.Addr().String())
@@ -107,7 +107,7 @@ func TestMessageWithoutMemoryIsSkipped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}), l, wire.ErrServerClosed)
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.Ready(sql), Logger: quiet()}), l, wire.ErrServerClosed)
 	c := login(t, l.Addr().String())
 	long := "SELECT 1 --" + strings.Repeat("x", 590_000)
 	for _, message := range [][]byte{queryMsg(long), join(parseMsg("", long), bindMsg("", "", 0), syncMsg())} {
@@ -128,7 +128,7 @@ func TestRowsAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}), l, wire.ErrServerClosed)
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.Ready(sql), Logger: quiet()}), l, wire.ErrServerClosed)
 	c := login(t, l.Addr().String())
 	value := strings.Repeat("x", 100_000)
 	for _, columns := range []int{10, 1600, 1600, 40} { // nothing stays counted
@@ -399,7 +399,7 @@ func TestShutdownLetsStatementsFinish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
+	server := pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()})
 	go func() { _ = server.Serve(l) }() // ends with Shutdown
 	idle, busy := login(t, l.Addr().String()), login(t, l.Addr().String())
 	busy.write(queryMsg("SELECT 1, pg_sleep(0.3)"))
@@ -426,7 +426,7 @@ func TestShutdownCutsOffWhatDoesNotEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
+	server := pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()})
 	go func() { _ = server.Serve(l) }() // ends with Shutdown
 	c := login(t, l.Addr().String())
 	c.write(queryMsg("SELECT 1; SELECT pg_sleep(60)"))

@@ -15,7 +15,7 @@ import (
 func TestAPipelineIsAnsweredLikeSingleQueries(t *testing.T) {
 	login := func() func(in []byte) []byte {
 		sql := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true}).Server
-		m := pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
+		m := pgwire.New(pgwire.Config{SQL: wiretest.Ready(sql), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
 		t.Cleanup(m.Close)
 		ask := asker(t, m)
 		ask(startupPacket(3<<16, "user", "u"))
@@ -32,7 +32,7 @@ func TestExecutionsTogetherAreAnsweredLikeMessagesAlone(t *testing.T) {
 	names := []string{"numbers", "near", "down", "far", "few", "absent"}
 	login := func() func(in []byte) []byte {
 		sql := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true}).Server
-		m := pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
+		m := pgwire.New(pgwire.Config{SQL: wiretest.Ready(sql), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
 		t.Cleanup(m.Close)
 		ask := asker(t, m)
 		ask(startupPacket(3<<16, "user", "u"))

@@ -22,6 +22,7 @@ import (
 	"nextid/sqlfuncs/sqltest"
 	"nextid/wire"
 	"nextid/wire/pgwire"
+	"nextid/wire/wiretest"
 )
 
 // The corpus holds recorded messages of real clients, a file for each, and the
@@ -348,7 +349,7 @@ func replayServer(t *testing.T) *wire.Server {
 			t.Fatal(err)
 		}
 	}
-	return pgwire.New(pgwire.Config{SQL: sql.Server, Logger: quiet()})
+	return pgwire.New(pgwire.Config{SQL: wiretest.Ready(sql.Server), Logger: quiet()})
 }
 
 // comparison replays one client and notes differences.

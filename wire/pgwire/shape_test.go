@@ -90,7 +90,7 @@ func TestResultFormatsAreCounted(t *testing.T) {
 
 func TestStartupParametersAreCounted(t *testing.T) {
 	for n, want := range map[int]string{32: "AuthenticationOk", 33: "Error FATAL 08P01"} {
-		m := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
+		m := pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
 		t.Cleanup(m.Close)
 		out := wire.NewOut(1<<30, func([]byte) error { return nil })
 		params := []string{"user", "u"}
@@ -106,7 +106,7 @@ func TestStartupParametersAreCounted(t *testing.T) {
 
 func TestStartupPacketLengths(t *testing.T) {
 	for length, ok := range map[uint32]bool{10_000: true, 10_001: false, 8: false, 7: false, 0: false, 1 << 31: false, 1<<32 - 1: false} {
-		m := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
+		m := pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
 		t.Cleanup(m.Close)
 		out := wire.NewOut(1<<30, func([]byte) error { return nil })
 		head := len(startupPacket(3<<16, "user", "u", "database", ""))
@@ -140,7 +140,7 @@ func TestStartupSettings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 5 { // not by the luck of a map's order
-				m := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
+				m := pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
 				t.Cleanup(m.Close)
 				out := wire.NewOut(1<<30, func([]byte) error { return nil })
 				_, _ = m.Feed(t.Context(), startupPacket(3<<16, append([]string{"user", "u"}, c.params...)...), out)
@@ -155,7 +155,7 @@ func TestStartupSettings(t *testing.T) {
 
 func TestBadStartupOptions(t *testing.T) {
 	for _, options := range []string{"-c", "-c x", "-cx", "--x", "--", "-c =1", "-f", "x", `\`, "-c a=b -d 5"} {
-		m := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
+		m := pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
 		t.Cleanup(m.Close)
 		out := wire.NewOut(1<<30, func([]byte) error { return nil })
 		_, err := m.Feed(t.Context(), startupPacket(3<<16, "user", "u", "options", options), out)
@@ -167,7 +167,7 @@ func TestBadStartupOptions(t *testing.T) {
 
 func TestReplicationIsRefused(t *testing.T) {
 	for _, value := range []string{"true", "on", "database", "1", "nonsense"} {
-		m := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
+		m := pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
 		t.Cleanup(m.Close)
 		out := wire.NewOut(1<<30, func([]byte) error { return nil })
 		_, _ = m.Feed(t.Context(), startupPacket(3<<16, "user", "u", "replication", value), out)
@@ -201,7 +201,7 @@ func bubble(t *testing.T, limits wire.Limits, body func(t *testing.T, server *wi
 	t.Helper()
 	sql := wiretest.SQL(t) // outside: the engines have timers of their own
 	synctest.Test(t, func(t *testing.T) {
-		server := pgwire.New(pgwire.Config{SQL: sql, Limits: limits, Logger: quiet()})
+		server := pgwire.New(pgwire.Config{SQL: wiretest.Ready(sql), Limits: limits, Logger: quiet()})
 		l := wiretest.Listen()
 		go func() { _ = server.Serve(l) }() // ends with Shutdown
 		defer func() {
@@ -307,7 +307,7 @@ func TestVanishedClientIsNotLoggedAsAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
-			m := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: slog.New(slog.NewTextHandler(&log, nil))}).NewMachine(&wire.Conn{ID: 1})
+			m := pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: slog.New(slog.NewTextHandler(&log, nil))}).NewMachine(&wire.Conn{ID: 1})
 			t.Cleanup(m.Close)
 			gone := errors.New("broken pipe")
 			var broken error

@@ -28,7 +28,7 @@ func startServer(t testing.TB, limits wire.Limits) (address string, server *wire
 	if err != nil {
 		t.Fatal(err)
 	}
-	server = pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Limits: limits, Logger: quiet()})
+	server = pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Limits: limits, Logger: quiet()})
 	wiretest.Serve(t, server, l, wire.ErrServerClosed)
 	return l.Addr().String(), server
 }

@@ -132,6 +132,9 @@ func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out)
 		}
 		out.B = end(out.B, at)
 	}
+	if c.protocol.SQL() == nil {
+		return c.denied(out, wire.ErrStarting)
+	}
 	c.login = &login{options: o}
 	if begin := c.protocol.Auth; begin != nil {
 		c.login.exchange = begin(o.User, c.Conn)
@@ -144,7 +147,7 @@ func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out)
 func (c *conn) open(out *wire.Out) error {
 	err := c.Conn.Admit()
 	if err == nil {
-		err = c.Open(c.protocol.SQL, c.login.options, c, c.protocol.Logger, &c.protocol.Limits)
+		err = c.Open(c.protocol.SQL(), c.login.options, c, c.protocol.Logger, &c.protocol.Limits)
 	}
 	if err != nil {
 		return c.denied(out, err)

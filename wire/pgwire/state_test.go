@@ -40,7 +40,7 @@ func (e *passwordExchange) Next(_ context.Context, answer []byte) (request []byt
 // machineInState makes a machine in one of the states of a connection.
 func machineInState(t *testing.T, state string) (m wire.Machine, out *wire.Out) {
 	t.Helper()
-	cfg := pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}
+	cfg := pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()}
 	if state == "identifying" {
 		cfg.Auth = passwords
 	}
@@ -140,7 +140,7 @@ func TestLoginByAnAuthenticator(t *testing.T) {
 		"wrong second": {"anna", "anna", "bert", "AuthenticationCleartextPassword AuthenticationCleartextPassword Error FATAL XX000"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet(), Auth: passwords}).NewMachine(&wire.Conn{ID: 1})
+			m := pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet(), Auth: passwords}).NewMachine(&wire.Conn{ID: 1})
 			t.Cleanup(m.Close)
 			out := wire.NewOut(1<<30, func([]byte) error { return nil })
 			in := join(startupPacket(3<<16, "user", c.user), msg('p', cstr(c.first)), msg('p', cstr(c.second)))
@@ -174,7 +174,7 @@ func TestOnlyAnswersAreReadWhileIdentifying(t *testing.T) {
 
 func TestOnlyAdministratorsCreateGenerators(t *testing.T) {
 	for user, want := range map[string]string{"root": "CommandComplete CREATE SEQUENCE", "anna": "Error ERROR 42501"} {
-		m := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet(), Auth: passwords}).NewMachine(&wire.Conn{ID: 1})
+		m := pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet(), Auth: passwords}).NewMachine(&wire.Conn{ID: 1})
 		t.Cleanup(m.Close)
 		out := wire.NewOut(1<<30, func([]byte) error { return nil })
 		feed(t, m, out, join(startupPacket(3<<16, "user", user), msg('p', cstr(user)), msg('p', cstr(user))))

@@ -19,7 +19,7 @@ import (
 func memoryServer(t *testing.T) *wiretest.Listener {
 	t.Helper()
 	l := wiretest.Listen()
-	server := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
+	server := pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()})
 	wiretest.Serve(t, server, l, wire.ErrServerClosed)
 	return l
 }

@@ -32,7 +32,7 @@ func startTLSServer(t *testing.T, sql *sqlfuncs.Server, auth func(string, *wire.
 	if err := certificate.Replace(wire.PEM{Cert: c.Cert, Key: c.Key}); err != nil {
 		t.Fatal(err)
 	}
-	server := pgwire.New(pgwire.Config{SQL: sql, Auth: auth, TLS: &certificate, Logger: slog.New(slog.DiscardHandler)})
+	server := pgwire.New(pgwire.Config{SQL: wiretest.Ready(sql), Auth: auth, TLS: &certificate, Logger: slog.New(slog.DiscardHandler)})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

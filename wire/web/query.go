@@ -57,7 +57,7 @@ func (s *Server) query(req *http.Request, c caller, text string, args ...arg) (*
 	}
 	sql := s.cfg.SQL()
 	if sql == nil {
-		return nil, sqlstate.New(sqlstate.CannotConnectNow, "the server is starting: it waits for its store")
+		return nil, wire.ErrStarting
 	}
 	session, err := sql.NewSession(c.options)
 	if err != nil {

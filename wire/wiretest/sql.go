@@ -20,3 +20,8 @@ func SQL(t testing.TB) *sqlfuncs.Server {
 	}
 	return s.Server
 }
+
+// Ready returns s as the SQL of a server that does not wait for its store.
+func Ready(s *sqlfuncs.Server) func() *sqlfuncs.Server {
+	return func() *sqlfuncs.Server { return s }
+}
