@@ -68,7 +68,7 @@ type run struct {
 	servers map[engine][]*dbtest.Server // the shards; the first has the tables that are not sharded
 	redis   *dbtest.Server              // nil: there is none
 	nextid  *dbtest.Server
-	floors  []*dbtest.Server // of as many threads as there are processors, and of one
+	bottom  *dbtest.Server   // the floor
 	foreign map[engine]error // why the first server cannot ask nextid itself
 	all     []*contestant
 	fail    []*failover

@@ -85,18 +85,12 @@ func inProcess(draw func() load.ID, length time.Duration) float64 {
 	return float64(n) / time.Since(begin).Seconds()
 }
 
-// measureFloor measures the servers that answer every query with the same bytes, one
-// with one thread and one with a thread for each processor. It keeps the faster
-// figure.
+// measureFloor measures the server that answers every query with the same bytes.
 func (r *run) measureFloor(n int) {
-	most := 0.0
-	for _, floor := range r.floors {
-		result := r.loop(n, func(_ int, client *load.Client) {
-			client.Work = load.Repeat{{Bytes: r.Dial(client, floor.URL).Query(nil, snowflake(0).one), Answers: 1}}
-		}, load.Config{Length: r.plan.IDs})
-		most = max(most, result.PerSecond())
-	}
-	r.floor[n] = append(r.floor[n], most)
+	result := r.loop(n, func(_ int, client *load.Client) {
+		client.Work = load.Repeat{{Bytes: r.Dial(client, r.bottom.URL).Query(nil, snowflake(0).one), Answers: 1}}
+	}, load.Config{Length: r.plan.IDs})
+	r.floor[n] = append(r.floor[n], result.PerSecond())
 }
 
 // measureRows measures rows in a closed loop.

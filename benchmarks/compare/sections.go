@@ -138,8 +138,8 @@ func (r *run) rowsSection() report.Section {
 func (r *run) idsSection() report.Section {
 	s := section("Ids a second",
 		"Ids without rows, where they can be had without: one statement an id, or a batch. An application that makes ids itself is "+
-			"measured with one thread, whatever the number of clients. The floor answers every query with the same bytes, with one thread that polls or with as many as the "+
-			"machine has processors, the faster of them in each round. A server that is asked for each id cannot pass the best of these rounds.",
+			"measured with one thread, whatever the number of clients. The floor answers every query with the same bytes, with one thread that polls. "+
+			"A server that is asked for each id hardly passes the best of its rounds.",
 		r.all, len(r.plan.Clients),
 		report.Chart{Title: "Ids a second", Unit: "ids a second; batches and the application's own are left out, being far off the scale", Better: "more"},
 		r.byClients(func(c *contestant, n int) report.Cell {

@@ -15,7 +15,7 @@ import (
 // open starts the servers that are installed, and notes what is missing.
 func (r *run) open(shards int) {
 	r.nextid = r.Open(r.Server().Start, "SELECT create_generator('tickets', 'segment')", "SELECT next_id('orders')", "SELECT next_id('tickets')")
-	r.floors = []*dbtest.Server{r.Floor(false, 0), r.Floor(false, 1)}
+	r.bottom = r.Floor(false)
 	kinds := map[engine]dbtest.Kind{postgres: dbtest.AsPostgres, mariadb: dbtest.AsMariaDB}
 	for _, e := range []engine{postgres, mariadb} {
 		for range shards {

@@ -13,40 +13,32 @@ import (
 
 // Floor answers every query on a TCP listener with one and the same row, as nextid
 // would, until the process ends. Its speed is the limit that system calls and TCP
-// set. It accepts the clients and hands them to its threads in turn. Each thread has
-// an epoll(7). A single thread polls for pollTime before it sleeps. Floor speaks
-// PostgreSQL's protocol, or MySQL's.
-func Floor(l net.Listener, mysql bool, threads int) error {
-	polls, failed := make([]int, threads), make(chan error)
-	for i := range polls {
-		poll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-		if err != nil {
-			return err
-		}
-		t := floorThread{poll: poll, mysql: mysql, partial: map[int][]byte{}}
-		if threads == 1 {
-			t.pollTime = pollTime
-		}
-		polls[i] = poll
-		go func() {
-			runtime.LockOSThread()
-			failed <- t.run()
-		}()
+// set. One thread serves all clients by epoll(7). It polls for pollTime before it
+// sleeps. Floor speaks PostgreSQL's protocol, or MySQL's.
+func Floor(l net.Listener, mysql bool) error {
+	poll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return err
 	}
+	failed := make(chan error)
 	go func() {
-		for n := 0; ; n++ {
+		runtime.LockOSThread()
+		failed <- (&floor{poll, mysql, map[int][]byte{}}).run()
+	}()
+	go func() {
+		for {
 			conn, err := l.Accept()
 			if err != nil {
 				failed <- err
 				return
 			}
-			go welcome(conn, polls[n%threads], mysql)
+			go welcome(conn, poll, mysql)
 		}
 	}()
 	return <-failed
 }
 
-// welcome logs a client in, and hands it to the thread with an epoll. A client that
+// welcome logs a client in, and hands it to the thread of an epoll. A client that
 // leaves before has its connection closed.
 func welcome(conn net.Conn, poll int, mysql bool) {
 	defer func() { _ = conn.Close() }()
@@ -76,56 +68,55 @@ func welcome(conn net.Conn, poll int, mysql bool) {
 // awake.
 const pollTime = 50 * time.Microsecond
 
-// floorThread serves the clients of one epoll.
-type floorThread struct {
-	poll     int
-	pollTime time.Duration
-	mysql    bool
-	partial  map[int][]byte // incomplete messages, by descriptor
+// floor is the state of the thread that answers.
+type floor struct {
+	poll    int
+	mysql   bool
+	partial map[int][]byte // incomplete messages, by descriptor
 }
 
-func (t *floorThread) run() error {
+func (f *floor) run() error {
 	events := make([]unix.EpollEvent, 256)
 	buffer, out := make([]byte, 64<<10), make([]byte, 0, 1<<20)
 	for {
 		n, err := 0, error(nil)
-		for begin := time.Now(); n == 0 && err == nil && time.Since(begin) < t.pollTime; {
-			n, err = wait(t.poll, events, 0)
+		for begin := time.Now(); n == 0 && err == nil && time.Since(begin) < pollTime; {
+			n, err = wait(f.poll, events, 0)
 		}
 		if n == 0 && err == nil {
-			n, err = wait(t.poll, events, time.Hour)
+			n, err = wait(f.poll, events, time.Hour)
 		}
 		if err != nil {
 			return err
 		}
 		for _, e := range events[:n] {
-			out = t.serve(int(e.Fd), buffer, out)
+			out = f.serve(int(e.Fd), buffer, out)
 		}
 	}
 }
 
 // serve answers what has arrived. It reads until a read is short, since epoll tells of
 // input once (EPOLLET).
-func (t *floorThread) serve(fd int, buffer, out []byte) []byte {
+func (f *floor) serve(fd int, buffer, out []byte) []byte {
 	for {
 		n, errno := transfer(unix.SYS_RECVFROM, fd, buffer)
 		if errno == unix.EAGAIN {
 			return out
 		}
 		if errno != 0 || n == 0 {
-			delete(t.partial, fd)
+			delete(f.partial, fd)
 			_ = unix.Close(fd) // the client has left
 			return out
 		}
 		in := buffer[:n]
-		if before, ok := t.partial[fd]; ok {
+		if before, ok := f.partial[fd]; ok {
 			in = append(before, in...)
-			delete(t.partial, fd)
+			delete(f.partial, fd)
 		}
 		out = out[:0]
 		for len(in) >= 5 {
 			size, answer := 1+int(binary.BigEndian.Uint32(in[1:])), pgAnswers[in[0]]
-			if t.mysql {
+			if f.mysql {
 				size, answer = 4+int(in[0])+int(in[1])<<8+int(in[2])<<16, mysqlAnswers[in[4]]
 			}
 			if size > len(in) {
@@ -134,7 +125,7 @@ func (t *floorThread) serve(fd int, buffer, out []byte) []byte {
 			in, out = in[size:], append(out, answer...)
 		}
 		if len(in) > 0 {
-			t.partial[fd] = slices.Clone(in)
+			f.partial[fd] = slices.Clone(in)
 		}
 		for sent := 0; sent < len(out); {
 			n, errno := transfer(unix.SYS_SENDTO, fd, out[sent:])

@@ -92,11 +92,11 @@ func (s *Stage) Server(args ...string) dbtest.Nextid {
 	return dbtest.Nextid{Binary: s.Nextid, Args: args}
 }
 
-// Floor starts nextid-bench floor; see the function Floor. threads sets its
-// GOMAXPROCS; 0 keeps the default.
-func (s *Stage) Floor(mysql bool, threads int) *dbtest.Server {
+// Floor starts nextid-bench floor; see the function Floor. Its process has a single
+// processor.
+func (s *Stage) Floor(mysql bool) *dbtest.Server {
 	floor := dbtest.Run(s, "floor", "", syscall.SIGKILL, func(floor *dbtest.Server) []string {
-		return []string{"env", fmt.Sprint("GOMAXPROCS=", threads), s.Self, "floor", fmt.Sprintf("--mysql=%t", mysql), floor.Addr}
+		return []string{"env", "GOMAXPROCS=1", s.Self, "floor", fmt.Sprintf("--mysql=%t", mysql), floor.Addr}
 	})
 	if floor.URL = "postgres://bench@" + floor.Addr + "/bench?sslmode=disable"; mysql {
 		floor.URL = "mysql://bench@" + floor.Addr + "/bench"

@@ -123,7 +123,7 @@ const makeSegments = "SELECT create_generator(name, 'segment') FROM unnest(ARRAY
 func (r *run) lines() []line {
 	nextid := r.Open(r.Server().Start, makeSegments)
 	sockets := dbtest.Nextid{Binary: r.Nextid, Sockets: true}.Start(r) // of which one client may hold many
-	bottom, mysqlBottom := r.Floor(false, 1), r.Floor(true, 1)
+	bottom, mysqlBottom := r.Floor(false), r.Floor(true)
 	ask := func(conns, depth int, sql ...string) asked {
 		return asked{url: nextid.URL, server: nextid, sql: sql, setting: setting{conns: conns, depth: depth}}
 	}

@@ -183,7 +183,6 @@ func (a asked) work(i int, link *load.Link) load.Work {
 type contestant struct {
 	name string
 	asked
-	single *dbtest.Server // the floor with one thread; nil for other contestants
 }
 
 // Names of contestants. The others are compared with ours.
@@ -229,8 +228,7 @@ func (r *run) groups() []*group {
 	sockets := r.Open(dbtest.Nextid{Binary: r.Nextid, Sockets: true}.Start, makeOrders)
 	tcp := &group{
 		title: "PostgreSQL's protocol over TCP",
-		text: "The floor answers with the same bytes whatever it is asked, with one thread that polls or with as many as there are processors, the faster of them in " +
-			"each round: the ceiling that system calls and TCP set.",
+		text:  "The floor answers with the same bytes whatever it is asked, with one thread that polls: the ceiling that system calls and TCP set.",
 		settings: append(slices.Clone(few), setting{false, 64, 1},
 			setting{true, 1, 1}, prepared, setting{true, 32, 1}, setting{true, 64, 1}, deep),
 	}
@@ -238,9 +236,8 @@ func (r *run) groups() []*group {
 	mysqlTCP := &group{title: "MySQL's protocol over TCP", settings: append(slices.Clone(few), prepared, deep)}
 	mysqlSocket := &group{title: "MySQL's protocol over a Unix socket", settings: append(slices.Clone(few), prepared)}
 	for g, mysql := range map[*group]bool{tcp: false, mysqlTCP: true} {
-		most := r.Floor(mysql, 0)
-		g.add(floor, most, most.URL, nextID)
-		g.contestants[0].single = r.Floor(mysql, 1)
+		bottom := r.Floor(mysql)
+		g.add(floor, bottom, bottom.URL, nextID)
 	}
 	tcp.add(ours, nextid, nextid.URL, nextID)
 	pgSocket.add(ours, sockets, sockets.URL, nextID)
@@ -287,16 +284,7 @@ func (r *run) measureGroup(g *group) {
 				}
 				c := g.contestants[k]
 				c.setting = s
-				failed[k] = nil != r.Try(g.title+", "+s.String()+", "+c.name, func() {
-					best := r.measure(c.asked)
-					if c.single != nil {
-						c.url, c.server = c.single.URL, c.single
-						if other := r.measure(c.asked); other[perSecond] > best[perSecond] {
-							best = other
-						}
-					}
-					samples[k].add(best)
-				})
+				failed[k] = nil != r.Try(g.title+", "+s.String()+", "+c.name, func() { samples[k].add(r.measure(c.asked)) })
 			}
 		}
 		g.samples[s] = samples

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -93,7 +92,7 @@ func floorCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return load.Floor(l, mysql, runtime.GOMAXPROCS(0))
+			return load.Floor(l, mysql)
 		},
 	}
 	cmd.Flags().BoolVar(&mysql, "mysql", false, "speak MySQL's protocol instead of PostgreSQL's")
