@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -44,7 +45,7 @@ type Server struct {
 	poller   atomic.Pointer[poller] // nil: not started, or there is none on this system
 	refusals Throttle
 	endings  Throttle
-	panics   panicLog
+	panics   Throttle
 
 	mu        sync.Mutex
 	listeners []net.Listener
@@ -268,6 +269,15 @@ func (s *Server) refused(c *Conn, why, reason string) {
 func (s *Server) closed(c *Conn, reason string) {
 	if n, ok := s.endings.Next(time.Now()); ok {
 		s.Logger.Warn("connection closed", "connection", c.ID, "remote", c.Remote, "reason", reason, "not_logged", n)
+	}
+}
+
+// panicked logs a panic of a connection, at most one line a second: a client that
+// triggers a bug must not fill the disk. The deferred function that has recovered
+// calls panicked, so the panic is still on the stack.
+func (s *Server) panicked(c *Conn, message string, cause any) {
+	if n, ok := s.panics.Next(time.Now()); ok {
+		s.Logger.Error(message, "connection", c.ID, "panic", cause, "skipped", n, "stack", string(debug.Stack())) //nolint:sloglint // one of two constants
 	}
 }
 
