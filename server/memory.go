@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"time"
 
 	"nextid/sqlfuncs/account"
@@ -20,7 +21,7 @@ import (
 // the server's own needs. A limits.memory above the quarter raises it. Below the
 // limit a collection starts at collectAt, unless GOGC is set.
 func limitMemory(l account.Limits, log *slog.Logger) account.Limits {
-	available, why := availableMemory()
+	available := availableMemory()
 	if l.Server == 0 && available > 0 {
 		l.Server = available / 4
 	}
@@ -31,8 +32,7 @@ func limitMemory(l account.Limits, log *slog.Logger) account.Limits {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
 	}
-	log.Debug("memory", "available", available, "limited_by", why, "sessions", l.Server, "user", l.User, "session", l.Session,
-		"collector", debug.SetMemoryLimit(-1))
+	log.Debug("memory", "available", available, "sessions", l.Server, "user", l.User, "session", l.Session, "collector", debug.SetMemoryLimit(-1))
 	return l
 }
 
@@ -79,18 +79,12 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// bound is a bound on memory in bytes. 0, and more than an int64 holds, are none.
-type bound struct {
-	bytes uint64
-	why   string
-}
-
-// smallest returns the smallest of several bounds, 0 for none.
-func smallest(bounds []bound) (bytes int64, why string) {
-	for _, b := range bounds {
-		if b.bytes > 0 && b.bytes <= math.MaxInt64 && (bytes == 0 || int64(b.bytes) < bytes) {
-			bytes, why = int64(b.bytes), b.why
-		}
+// smallest returns the smallest of several bounds in bytes. 0, and more than an int64
+// holds, are no bounds; without one the result is 0.
+func smallest(bounds []uint64) int64 {
+	bounds = slices.DeleteFunc(bounds, func(b uint64) bool { return b == 0 || b > math.MaxInt64 })
+	if len(bounds) == 0 {
+		return 0
 	}
-	return bytes, why
+	return int64(slices.Min(bounds))
 }

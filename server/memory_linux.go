@@ -9,19 +9,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// availableMemory returns the bytes that the process may use, and what bounds them:
-// the machine, a cgroup (cgroups(7)) or a limit of the process (getrlimit(2)). It
-// returns 0 if the system reports none of them.
-func availableMemory() (bytes int64, why string) {
+// availableMemory returns the bytes that the process may use. The machine, a cgroup
+// (cgroups(7)) and limits of the process (getrlimit(2)) bound them. It returns 0 if the
+// system reports none of these.
+func availableMemory() int64 {
 	groups, _ := os.ReadFile("/proc/self/cgroup") // without it there are no groups
 	bounds := groupBounds(string(groups), os.ReadFile)
 	var machine unix.Sysinfo_t
 	if unix.Sysinfo(&machine) == nil {
-		bounds = append(bounds, bound{uint64(machine.Totalram) * uint64(machine.Unit), "machine"}) //nolint:unconvert // narrower on 32 bits
+		bounds = append(bounds, uint64(machine.Totalram)*uint64(machine.Unit)) //nolint:unconvert // narrower on 32 bits
 	}
 	var data, space unix.Rlimit // RLIM_INFINITY is more than an int64 holds
 	if unix.Getrlimit(unix.RLIMIT_DATA, &data) == nil && unix.Getrlimit(unix.RLIMIT_AS, &space) == nil {
-		bounds = append(bounds, bound{data.Cur, "RLIMIT_DATA"}, bound{space.Cur, "RLIMIT_AS"})
+		bounds = append(bounds, data.Cur, space.Cur)
 	}
 	return smallest(bounds)
 }
@@ -29,7 +29,7 @@ func availableMemory() (bytes int64, why string) {
 // groupBounds returns the limits of the cgroups that /proc/self/cgroup names, and of
 // those above them. In a container the names may be those of the host. The
 // container's own group is at the root then.
-func groupBounds(groups string, read func(string) ([]byte, error)) (bounds []bound) {
+func groupBounds(groups string, read func(string) ([]byte, error)) (bounds []uint64) {
 	for line := range strings.Lines(groups) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(parts) < 3 || parts[0] != "0" && parts[1] != "memory" { // version 1 has a hierarchy for each controller
@@ -42,7 +42,7 @@ func groupBounds(groups string, read func(string) ([]byte, error)) (bounds []bou
 		for dir := path.Clean("/" + parts[2]); ; dir = path.Dir(dir) {
 			if text, err := read(path.Join(root, dir, file)); err == nil {
 				n, _ := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64) // an error for "max"
-				bounds = append(bounds, bound{n, "cgroup " + dir})
+				bounds = append(bounds, n)
 			}
 			if dir == "/" {
 				break
