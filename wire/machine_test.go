@@ -229,7 +229,7 @@ func dialTCP(t testing.TB, l net.Listener) *peer {
 	return p
 }
 
-func dialMemory(t testing.TB, l *wiretest.Listener) *peer {
+func dialMemory(t testing.TB, l *memoryListener) *peer {
 	t.Helper()
 	c, err := l.Dial()
 	return newPeer(t, c, err)

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"nextid/sqlfuncs/account"
-	"nextid/wire/wiretest"
 )
 
 func TestConnectionsAreLimitedAtTheirLogin(t *testing.T) {
@@ -167,7 +166,7 @@ func TestSomeConnectionsAreKeptForTheUnixSocket(t *testing.T) {
 func TestShutdownTellsIdleClientsAndReturnsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := linesServer(Limits{})
-		l := wiretest.Listen()
+		l := listenMemory()
 		done := make(chan error, 1)
 		go func() { done <- s.Serve(l) }()
 		idle, preLogin := dialMemory(t, l).login(), dialMemory(t, l)
@@ -189,7 +188,7 @@ func TestShutdownTellsIdleClientsAndReturnsAtOnce(t *testing.T) {
 		if _, err := l.Dial(); err == nil {
 			t.Error("still accepts")
 		}
-		if err := s.Serve(wiretest.Listen()); !errors.Is(err, ErrServerClosed) {
+		if err := s.Serve(listenMemory()); !errors.Is(err, ErrServerClosed) {
 			t.Errorf("Serve after Shutdown: %v", err)
 		}
 		if err := s.Shutdown(context.Background()); err != nil {
@@ -201,7 +200,7 @@ func TestShutdownTellsIdleClientsAndReturnsAtOnce(t *testing.T) {
 func TestShutdownWaitsForRunningStatements(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := linesServer(Limits{})
-		l := wiretest.Listen()
+		l := listenMemory()
 		go func() { _ = s.Serve(l) }()
 		p := dialMemory(t, l).login()
 		p.send("block\necho after\n")
@@ -225,7 +224,7 @@ func TestShutdownWaitsForRunningStatements(t *testing.T) {
 func TestShutdownCutsOffWhatTakesTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := linesServer(Limits{})
-		l := wiretest.Listen()
+		l := listenMemory()
 		go func() { _ = s.Serve(l) }()
 		waiting := dialMemory(t, l).login()
 		waiting.send("block\n")
@@ -250,7 +249,7 @@ func TestShutdownCutsOffWhatTakesTooLong(t *testing.T) {
 func TestCutOffAnswersAreNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := linesServer(Limits{FlushAt: 1 << 20})
-		l := wiretest.Listen()
+		l := listenMemory()
 		go func() { _ = s.Serve(l) }()
 		unread := dialMemory(t, l).login()
 		unread.send("big 200000\nblock\n")
@@ -269,7 +268,7 @@ func TestCutOffAnswersAreNotWaitedFor(t *testing.T) {
 func TestShutdownWhileAMessageArrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := linesServer(Limits{})
-		l := wiretest.Listen()
+		l := listenMemory()
 		go func() { _ = s.Serve(l) }()
 		p := dialMemory(t, l).login()
 		p.send("block\necho unfinis")
@@ -325,7 +324,7 @@ func TestShutdownUnderAFlood(t *testing.T) {
 func TestShutdownLetsTransactionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := linesServer(Limits{})
-		l := wiretest.Listen()
+		l := listenMemory()
 		go func() { _ = s.Serve(l) }()
 		working, quiet := dialMemory(t, l).login(), dialMemory(t, l).login()
 		working.send("begin 60000\n")
@@ -376,7 +375,7 @@ func TestShutdownBeforeServe(t *testing.T) {
 	if err := s.Shutdown(context.Background()); err != nil {
 		t.Error(err)
 	}
-	l := wiretest.Listen()
+	l := listenMemory()
 	if err := s.Serve(l); !errors.Is(err, ErrServerClosed) {
 		t.Error(err)
 	}
@@ -453,7 +452,7 @@ func TestPanicEndsOneConnection(t *testing.T) {
 				serve(t, s, l)
 				dial = func() *peer { return dialTCP(t, l) }
 			} else {
-				l := wiretest.Listen()
+				l := listenMemory()
 				serve(t, s, l)
 				dial = func() *peer { return dialMemory(t, l) }
 			}
@@ -531,4 +530,4 @@ func TestRemoteAddressIsKnown(t *testing.T) {
 	}
 }
 
-var _ net.Listener = (*wiretest.Listener)(nil)
+var _ net.Listener = (*memoryListener)(nil)

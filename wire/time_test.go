@@ -13,8 +13,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"nextid/wire/wiretest"
 )
 
 // bubble runs a test in virtual time, on a server on a network in memory.
@@ -22,7 +20,7 @@ func bubble(t *testing.T, l Limits, body func(t *testing.T, dial func() *peer, s
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s, m := linesServer(l)
-		listener := wiretest.Listen()
+		listener := listenMemory()
 		serve(t, s, listener)
 		body(t, func() *peer { return dialMemory(t, listener) }, s, m)
 	})
@@ -190,7 +188,7 @@ func TestEndsAreLogged(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var log logBuffer
 			s, _ := loggingServer(Limits{}, &log)
-			listener := wiretest.Listen()
+			listener := listenMemory()
 			serve(t, s, listener)
 			end(dialMemory(t, listener).login(), s)
 			<-time.After(2 * time.Minute)
@@ -240,7 +238,7 @@ func TestSlowReaderGetsEverything(t *testing.T) {
 
 // brokenListener fails some times before it works.
 type brokenListener struct {
-	*wiretest.Listener
+	*memoryListener
 	failures int
 	err      error
 }
@@ -250,17 +248,17 @@ func (l *brokenListener) Accept() (net.Conn, error) {
 		l.failures--
 		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", l.err)}
 	}
-	return l.Listener.Accept()
+	return l.memoryListener.Accept()
 }
 
 func TestAcceptSurvivesFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log logBuffer
 		s, _ := loggingServer(Limits{}, &log)
-		l := &brokenListener{wiretest.Listen(), 10, syscall.EMFILE}
+		l := &brokenListener{listenMemory(), 10, syscall.EMFILE}
 		start := time.Now()
 		serve(t, s, l)
-		dialMemory(t, l.Listener).login()
+		dialMemory(t, l.memoryListener).login()
 		pauses := 5 + 10 + 20 + 40 + 80 + 160 + 320 + 640 + 1000 + 1000
 		elapsed(t, start, time.Duration(pauses)*time.Millisecond)
 		if n := strings.Count(log.String(), "too many open files"); n != 10 {
@@ -271,7 +269,7 @@ func TestAcceptSurvivesFailures(t *testing.T) {
 
 func TestServeEndsWhenItsListenerIsClosed(t *testing.T) {
 	s, _ := linesServer(Limits{})
-	l := wiretest.Listen()
+	l := listenMemory()
 	_ = l.Close()
 	if err := s.Serve(l); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v", err)
@@ -282,7 +280,7 @@ func TestShutdownEndsThePauseOfAccept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := linesServer(Limits{})
 		done := make(chan error, 1)
-		go func() { done <- s.Serve(&brokenListener{wiretest.Listen(), 1 << 30, syscall.ENFILE}) }()
+		go func() { done <- s.Serve(&brokenListener{listenMemory(), 1 << 30, syscall.ENFILE}) }()
 		<-time.After(time.Minute)
 		start := time.Now()
 		if err := s.Shutdown(context.Background()); err != nil {

@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"nextid/dbtest"
-	"nextid/wire/wiretest"
 )
 
 // tlsServer serves lines with a certificate of a new authority, on TCP.
@@ -61,7 +60,7 @@ func transports(t *testing.T, body func(t *testing.T, s *Server, dial func() *pe
 	sockets(t, 200*time.Millisecond, func(t *testing.T, s *Server, dial func() *peer) { secured(t, s, dial, body) })
 	t.Run("memory", func(t *testing.T) {
 		s, _ := linesServer(Limits{Write: 200 * time.Millisecond})
-		l := wiretest.Listen()
+		l := listenMemory()
 		serve(t, s, l)
 		secured(t, s, func() *peer { return dialMemory(t, l) }, body)
 	})
@@ -458,7 +457,7 @@ func TestPartOfATLSRecordHasTheMessagesTime(t *testing.T) {
 			return dialTCP(t, l)
 		},
 		"memory": func(t *testing.T, s *Server) *peer {
-			l := wiretest.Listen()
+			l := listenMemory()
 			serve(t, s, l)
 			return dialMemory(t, l)
 		},
@@ -489,7 +488,7 @@ func TestTLSHandshakeHasTheLoginsTime(t *testing.T) {
 		if err := s.TLS.Replace(PEM{Cert: c.Cert, Key: c.Key}); err != nil {
 			t.Fatal(err)
 		}
-		l := wiretest.Listen()
+		l := listenMemory()
 		serve(t, s, l)
 		began := time.Now()
 		p := dialMemory(t, l)

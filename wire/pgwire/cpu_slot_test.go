@@ -18,7 +18,7 @@ import (
 // does. statement_timeout ends the wait.
 func TestLongTextsTakeCPUSlots(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
-	sql, l := wiretest.SQL(t), wiretest.Listen()
+	sql, l := wiretest.SQL(t), listenPipes()
 	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.Ready(sql), Logger: quiet()}), l, wire.ErrServerClosed)
 	busy, err := sql.NewSession(sqlfuncs.SessionOptions{User: "busy"})
 	if err != nil {
@@ -65,7 +65,7 @@ func TestLongTextsTakeCPUSlots(t *testing.T) {
 
 // statement_timeout ends the parsing and planning of a text.
 func TestStatementTimeoutEndsLongTexts(t *testing.T) {
-	l := wiretest.Listen()
+	l := listenPipes()
 	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()}), l, wire.ErrServerClosed)
 	conn, err := l.Dial()
 	c := loginOn(t, conn, err)

@@ -202,7 +202,7 @@ func bubble(t *testing.T, limits wire.Limits, body func(t *testing.T, server *wi
 	sql := wiretest.SQL(t) // outside: the engines have timers of their own
 	synctest.Test(t, func(t *testing.T) {
 		server := pgwire.New(pgwire.Config{SQL: wiretest.Ready(sql), Limits: limits, Logger: quiet()})
-		l := wiretest.Listen()
+		l := listenPipes()
 		go func() { _ = server.Serve(l) }() // ends with Shutdown
 		defer func() {
 			if err := server.Shutdown(context.Background()); err != nil {
@@ -282,15 +282,17 @@ func TestShutdownCutOffSendsAnError(t *testing.T) {
 				synctest.Wait()
 				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 				defer cancel()
-				if err := server.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
-					t.Error(err)
-				}
+				ended := make(chan error)
+				go func() { ended <- server.Shutdown(ctx) }()
 				got := c.until("Error")
 				if last := got[len(got)-1]; last != "Error FATAL 57P01" {
 					t.Error(got)
 				}
 				if m := c.next(); m != nil {
 					t.Errorf("the last word is followed by %s", show(m))
+				}
+				if err := <-ended; !errors.Is(err, context.DeadlineExceeded) {
+					t.Error(err)
 				}
 			})
 		})

@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime"
 	"strconv"
+	"sync"
 	"testing"
 
 	"nextid/wire"
@@ -14,11 +15,42 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// memoryServer serves on a network in memory. Its buffers are small, so that a test
-// sees how far the server runs ahead of the reader.
-func memoryServer(t *testing.T) *wiretest.Listener {
+// pipes is a net.Listener whose connections are of net.Pipe.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	close  func()
+}
+
+func listenPipes() *pipes {
+	closed := make(chan struct{})
+	return &pipes{make(chan net.Conn), closed, sync.OnceFunc(func() { close(closed) })}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Dial connects. It waits until the connection is accepted.
+func (p *pipes) Dial() (net.Conn, error) {
+	client, server := net.Pipe()
+	p.conns <- server
+	return client, nil
+}
+
+func (p *pipes) Close() error   { p.close(); return nil }
+func (p *pipes) Addr() net.Addr { return nil }
+
+// memoryServer serves on a network without buffers, so that a test sees how far the
+// server runs ahead of the reader.
+func memoryServer(t *testing.T) *pipes {
 	t.Helper()
-	l := wiretest.Listen()
+	l := listenPipes()
 	server := pgwire.New(pgwire.Config{SQL: wiretest.Ready(wiretest.SQL(t)), Logger: quiet()})
 	wiretest.Serve(t, server, l, wire.ErrServerClosed)
 	return l
@@ -90,7 +122,7 @@ func TestAMillionRowsStream(t *testing.T) {
 			drawn()
 			before, peak, extra, rows := heap(), uint64(0), 0, 0
 			reader.write(queryMsg(c.sql))
-			messages(t, bufio.NewReaderSize(reader.conn, wiretest.BufferBytes), func(typ byte) bool {
+			messages(t, bufio.NewReaderSize(reader.conn, 64<<10), func(typ byte) bool {
 				if typ != c.row {
 					return typ != 'Z'
 				}

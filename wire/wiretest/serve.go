@@ -1,3 +1,9 @@
+// Package wiretest has helpers for tests of the protocols:
+//
+//	Transcripts     conversations as text
+//	SQL             an SQL layer on a memory store
+//	CheckPipelines  pipelined requests against single ones
+//	Main            a check that no goroutine is left when the tests end
 package wiretest
 
 import (
