@@ -62,7 +62,7 @@ func (p *place) newNode(index int) *node {
 // the server.
 func (n *node) cut() string {
 	p, r := n.place, n.place.run
-	if p.direct {
+	if p.noWay != "" {
 		return p.url
 	}
 	u, hosts, err := dsn.Parse(p.url)

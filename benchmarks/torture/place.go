@@ -3,6 +3,7 @@ package torture
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -21,7 +22,6 @@ type place struct {
 	name    string         // of the store, with its version
 	kind    string         // its name in Stores and Clusters
 	url     string         // "" for the embedded store of the only server
-	direct  bool           // servers connect to the store without a Proxy
 	noWay   string         // why connections to the store cannot be cut, "" if they can
 	restart func()         // kills and starts the store; nil: it is embedded
 	lose    func(f func()) // runs f, and restarts the store in its state before f; nil: see noLoss
@@ -33,42 +33,25 @@ type place struct {
 	lasts map[*fault]time.Duration // their total duration
 }
 
-// store is a store that this run has started.
-type store struct {
-	members []*dbtest.Server // at most one is killed at a time
-	url     string
-	direct  bool // clients must connect to the members' own addresses
-}
-
 // starters maps names of Stores and Clusters to functions that start a durable
-// store.
-var starters = map[string]func(t testing.TB) store{
-	"postgres":  alone(dbtest.AsPostgres),
-	"mariadb":   alone(dbtest.AsMariaDB),
-	"redis":     alone(func(t testing.TB) *dbtest.Server { return dbtest.Redis(t) }),
-	"etcd":      alone(func(t testing.TB) *dbtest.Server { return dbtest.Etcd(t, 1)[0] }),
-	"zookeeper": alone(func(t testing.TB) *dbtest.Server { return dbtest.ZooKeeper(t, 1)[0] }),
-	"redis-cluster": func(t testing.TB) store {
-		nodes := dbtest.RedisCluster(t)
-		return store{nodes, dbtest.ClusterURL("redis+cluster", nodes), true} // it redirects clients to the members' own addresses
-	},
-	"etcd-cluster": func(t testing.TB) store {
-		members := dbtest.Etcd(t, 3)
-		return store{members, dbtest.ClusterURL("etcd", members), false}
-	},
-	"zookeeper-ensemble": func(t testing.TB) store {
-		members := dbtest.ZooKeeper(t, 3)
-		return store{members, dbtest.ClusterURL("zookeeper", members), false}
-	},
+// store, of one member or of several.
+var starters = map[string]func(t testing.TB) []*dbtest.Server{
+	"postgres":           func(t testing.TB) []*dbtest.Server { return []*dbtest.Server{dbtest.AsPostgres(t)} },
+	"mariadb":            func(t testing.TB) []*dbtest.Server { return []*dbtest.Server{dbtest.AsMariaDB(t)} },
+	"redis":              func(t testing.TB) []*dbtest.Server { return []*dbtest.Server{dbtest.Redis(t)} },
+	"etcd":               func(t testing.TB) []*dbtest.Server { return dbtest.Etcd(t, 1) },
+	"zookeeper":          func(t testing.TB) []*dbtest.Server { return dbtest.ZooKeeper(t, 1) },
+	redisCluster:         dbtest.RedisCluster,
+	"etcd-cluster":       func(t testing.TB) []*dbtest.Server { return dbtest.Etcd(t, 3) },
+	"zookeeper-ensemble": func(t testing.TB) []*dbtest.Server { return dbtest.ZooKeeper(t, 3) },
 }
 
-// alone returns a starter of a store with one process.
-func alone(kind dbtest.Kind) func(t testing.TB) store {
-	return func(t testing.TB) store {
-		s := kind(t)
-		return store{[]*dbtest.Server{s}, s.URL, false}
-	}
-}
+// redisCluster names the store whose clients must connect to the members' own
+// addresses: it redirects them.
+const redisCluster = "redis-cluster"
+
+// schemes maps the names of Clusters to the schemes of their URLs.
+var schemes = map[string]string{redisCluster: "redis+cluster", "etcd-cluster": "etcd", "zookeeper-ensemble": "zookeeper"}
 
 // embedded names the store that is a file of its server.
 const embedded = "embedded"
@@ -80,7 +63,7 @@ func Stores() []string {
 
 // Clusters returns the names of the stores of several processes that Run can start.
 func Clusters() []string {
-	return []string{"redis-cluster", "etcd-cluster", "zookeeper-ensemble"}
+	return slices.Sorted(maps.Keys(schemes))
 }
 
 // newPlace starts the named store, and prepares its servers.
@@ -99,9 +82,6 @@ func (r *run) newPlace(kind string) {
 		p.start(starters[kind](r))
 		r.Command("migrate", "store", "up", "--dsn", p.url)
 	}
-	if p.direct {
-		p.noWay = "servers must reach the store at its own addresses"
-	}
 	for i := range nodes {
 		p.nodes = append(p.nodes, p.newNode(i))
 	}
@@ -110,24 +90,25 @@ func (r *run) newPlace(kind string) {
 }
 
 // start uses a store that was started.
-func (p *place) start(s store) {
-	p.name, p.url, p.direct = s.members[0].Name, s.url, s.direct
-	if len(s.members) > 1 {
-		p.name = fmt.Sprintf("%s, %d processes", p.name, len(s.members))
+func (p *place) start(members []*dbtest.Server) {
+	p.name, p.url = members[0].Name, members[0].URL
+	if len(members) > 1 {
+		p.name, p.url = fmt.Sprintf("%s, %d processes", p.name, len(members)), dbtest.ClusterURL(schemes[p.kind], members)
 	}
-	p.restart = func() { p.failOver(s.members, func() {}) }
+	p.restart = func() { p.failOver(members, func() {}) }
 	switch p.kind { // nextid does not detect an older state of another kind as a failover
 	case "redis":
-		p.lose = s.members[0].LoseWhile
-	case "redis-cluster":
-		p.lose = func(f func()) { p.failOver(s.members, f) }
+		p.lose = members[0].LoseWhile
+	case redisCluster:
+		p.lose = func(f func()) { p.failOver(members, f) }
+		p.noWay = "servers must reach the store at its own addresses"
 	}
 }
 
 // failOver kills a member, in a Redis Cluster a master, calls f, and starts the
 // member again.
 func (p *place) failOver(members []*dbtest.Server, f func()) {
-	redis := p.kind == "redis-cluster"
+	redis := p.kind == redisCluster
 	one := members[rand.IntN(len(members))]
 	for redis && !one.RedisLeads() {
 		one = members[rand.IntN(len(members))]
@@ -298,7 +279,7 @@ func (f *fault) possible(p *place) (why string) {
 	}
 	if why == "" && f.can != nil && f.victim(p) == nil {
 		switch {
-		case p.direct:
+		case p.url != "" && p.noWay != "":
 			return p.noWay
 		case p.url == "":
 			return "an embedded store has one server, which has a clock of its own and no connection to a store"
