@@ -8,10 +8,10 @@ package checked
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 )
@@ -25,62 +25,26 @@ const hint = "Options: step (1 to 1000000)."
 
 // Kind returns the kind. owner is the name of this server that operators see in the
 // store.
-func Kind(store generator.Reserver, owner string) generator.Kind { return kind{store, owner} }
+func Kind(store generator.Reserver, owner string) generator.Kind {
+	return kind{kinds.Base[Options]{
+		Called: "checked", Title: "a checked generator", Hint: hint, Defaults: Options{Step: 100},
+		Check: func(o *Options) error { return generator.Within(hint, "step", o.Step, 1, 1_000_000) },
+		Make: func(name string, o Options) (generator.Generator, error) {
+			return &Generator{key: generator.NameKey(name), step: o.Step, store: store, owner: owner}, nil
+		},
+	}, store}
+}
 
+// kind is a generator.Kind, by kinds.Base.
 type kind struct {
+	kinds.Base[Options]
 	store generator.Reserver
-	owner string
-}
-
-// Name implements generator.Kind.
-func (kind) Name() string { return "checked" }
-
-// with returns the options after the given ones have replaced some.
-func (o Options) with(given json.RawMessage) (json.RawMessage, error) {
-	err := generator.DecodeOptions(given, &o, hint)
-	if err == nil && (o.Step < 1 || o.Step > 1_000_000) {
-		err = generator.OptionError(hint, "step is between 1 and 1000000")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(o)
-}
-
-// Normalize implements generator.Kind.
-func (kind) Normalize(given json.RawMessage) (json.RawMessage, error) {
-	return Options{Step: 100}.with(given)
-}
-
-// Alter implements generator.Kind.
-func (kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	var o Options
-	if err := generator.DecodeOptions(stored, &o, hint); err != nil {
-		return nil, err
-	}
-	return o.with(change)
-}
-
-// Open implements generator.Kind.
-func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
-	var o Options
-	if err := generator.DecodeOptions(d.Options, &o, hint); err != nil {
-		return nil, err
-	}
-	return &Generator{key: generator.NameKey(d.Name), step: o.Step, store: k.store, owner: k.owner}, nil
 }
 
 // Recover implements generator.Recoverable. The kind needs no Retirer: the key of a
 // name counts the ids themselves, so it is above all of them.
 func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
-	key := generator.NameKey(d.Name)
-	if r, ok := k.store.(generator.Recoverer); ok {
-		return r.Recover(ctx, key, atLeast)
-	}
-	_, _, err := k.store.Reserve(ctx, generator.Reservation{
-		Key: key, AtLeast: max(atLeast-1, 0), N: 1, Limit: generator.NoLimit, Owner: "recover_generator",
-	})
-	return err
+	return kinds.Recover(ctx, k.store, d.Name, atLeast)
 }
 
 // Generator issues the numbers of one name.
