@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
-	"nextid/benchmarks/report"
 	"nextid/dbtest"
 )
 
@@ -20,11 +18,9 @@ import (
 func CPU(servers ...*dbtest.Server) (used time.Duration) {
 	for _, s := range servers {
 		dbtest.Each(s.PID, func(pid int) {
-			stat := report.Content(fmt.Sprintf("/proc/%d/stat", pid))
-			// The command, field 2 of proc_pid_stat(5), may hold spaces. The fields 16
-			// and 17 are the times of the children for which the process has waited.
-			if fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]); len(fields) > 17-3 {
-				used += time.Duration(number(fields[16-3])+number(fields[17-3])) * userHZ
+			if p, err := procfs.NewProc(pid); err == nil {
+				stat, _ := p.Stat() // the times of the children for which it has waited; zeros if it has ended
+				used += time.Duration(stat.CUTime+stat.CSTime) * userHZ
 			}
 			// The id of a process's clock is that of clock_getcpuclockid(3). The clock
 			// includes threads that have ended.
@@ -37,21 +33,18 @@ func CPU(servers ...*dbtest.Server) (used time.Duration) {
 	return used
 }
 
-// number parses a number of /proc; 0 if it cannot be read.
-func number(text string) int64 {
-	n, _ := strconv.ParseInt(text, 10, 64)
-	return n
-}
-
 // userHZ is the unit of times in /proc/PID/stat (proc(5)). It is 1/100 s on Linux,
 // for all configurations of the kernel.
 const userHZ = time.Second / 100
 
 // Resident returns a process's resident memory in bytes (VmRSS, proc_pid_status(5)).
 func Resident(pid int) (float64, error) {
-	kilobytes, _, _ := strings.Cut(report.Field(fmt.Sprintf("/proc/%d/status", pid), "VmRSS"), " ")
-	n, err := strconv.ParseFloat(kilobytes, 64)
-	return n * 1024, err
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0, err
+	}
+	status, err := p.NewStatus()
+	return float64(status.VmRSS), err
 }
 
 // Apart restricts this process to the first half of the processors, and the servers
@@ -89,9 +82,9 @@ func Apart(servers ...*dbtest.Server) (together func(), err error) {
 // meanwhile may have inherited the old processors. The second pass finds it.
 func move(pid int, to *unix.CPUSet) {
 	for range 2 {
-		threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+		threads, _ := procfs.AllThreads(pid)
 		for _, thread := range threads {
-			_ = unix.SchedSetaffinity(int(number(thread.Name())), to) // fails if the thread has ended
+			_ = unix.SchedSetaffinity(thread.PID, to) // fails if the thread has ended
 		}
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // Report is one run of a benchmark.
@@ -286,15 +288,21 @@ type Machine struct {
 
 // ThisMachine describes this machine, from /proc. Values that /proc lacks are zero.
 func ThisMachine() Machine {
-	kb, _, _ := strings.Cut(Field("/proc/meminfo", "MemTotal"), " ")
-	memory, _ := strconv.ParseFloat(kb, 64)
-	minute, _, _ := strings.Cut(Content("/proc/loadavg"), " ")
-	load, _ := strconv.ParseFloat(minute, 64)
-	return Machine{
-		CPU: cmp.Or(Field("/proc/cpuinfo", "model name"), runtime.GOARCH), Cores: runtime.NumCPU(), Memory: memory * 1024 / 1e9,
-		Kernel: strings.TrimSpace(Content("/proc/sys/kernel/ostype") + " " + Content("/proc/sys/kernel/osrelease")),
-		Go:     runtime.Version(), Load: load,
+	m := Machine{
+		CPU: runtime.GOARCH, Cores: runtime.NumCPU(), Go: runtime.Version(),
+		Kernel: strings.TrimSpace(contentOf("/proc/sys/kernel/ostype") + " " + contentOf("/proc/sys/kernel/osrelease")),
 	}
+	proc, _ := procfs.NewDefaultFS()
+	if cpus, _ := proc.CPUInfo(); len(cpus) > 0 {
+		m.CPU = cmp.Or(cpus[0].ModelName, m.CPU)
+	}
+	if memory, _ := proc.Meminfo(); memory.MemTotalBytes != nil {
+		m.Memory = float64(*memory.MemTotalBytes) / 1e9
+	}
+	if load, _ := proc.LoadAvg(); load != nil {
+		m.Load = load.Load1
+	}
+	return m
 }
 
 func (m Machine) String() string {
@@ -303,22 +311,11 @@ func (m Machine) String() string {
 
 // Congestion returns the line of the settings about TCP's congestion control.
 func Congestion() string {
-	return "congestion control: " + Content("/proc/sys/net/ipv4/tcp_congestion_control") + "; the client, the floor and nextid use reno on loopback"
+	return "congestion control: " + contentOf("/proc/sys/net/ipv4/tcp_congestion_control") + "; the client, the floor and nextid use reno on loopback"
 }
 
-// Content returns the content of a small file, "" if it cannot be read.
-func Content(file string) string {
+// contentOf returns the content of a small file, "" if it cannot be read.
+func contentOf(file string) string {
 	content, _ := os.ReadFile(file)
 	return strings.TrimSpace(string(content))
-}
-
-// Field returns the value of the first "name : value" line of a file in /proc, ""
-// without such a line.
-func Field(file, name string) string {
-	for line := range strings.Lines(Content(file)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
 }
