@@ -109,6 +109,25 @@ func TestMachinesIdleTimeout(t *testing.T) {
 	})
 }
 
+func TestTheShorterIdleTimeout(t *testing.T) {
+	for _, tc := range []struct {
+		limit, machine, want time.Duration
+	}{
+		{time.Hour, 500 * time.Millisecond, 500 * time.Millisecond},
+		{time.Second, 5 * time.Second, time.Second},
+	} {
+		bubble(t, Limits{Idle: tc.limit}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
+			p := dial().login()
+			p.send(fmt.Sprintf("begin %d\n", tc.machine.Milliseconds()))
+			p.want("begun")
+			start := time.Now()
+			p.want("go away: 5")
+			p.wantEnd()
+			elapsed(t, start, tc.want)
+		})
+	}
+}
+
 func TestMessageTimeIsAbsolute(t *testing.T) {
 	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
 		p := dial().login()
