@@ -39,8 +39,8 @@ test: test-deps format-check vet build
 
 # vet has read the tests. A program with the race detector sleeps for a second before it ends, unless GORACE says otherwise. Tests
 # keep their files in memory if there is enough: one disk does not serve three packages at once (a draw waited five seconds for it).
-# cmd/nextid takes longest, so it begins.
-TEST_FLAGS = -vet=off -shuffle=on -timeout $(TEST_TIMEOUT)
+# cmd/nextid takes longest, so it begins. Six tests of a package run at a time, since most of them wait: for servers, feeders, faults.
+TEST_FLAGS = -vet=off -shuffle=on -parallel 6 -timeout $(TEST_TIMEOUT)
 
 # Packages in which the race detector would see nothing but tests: they start programs, or are arithmetic. Built as the binary
 # is, so that little is compiled again.

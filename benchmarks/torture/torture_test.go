@@ -33,9 +33,11 @@ func build(t *testing.T, programs ...string) string {
 
 // TestServersSurvive runs three servers on each store, with two faults of each kind.
 func TestServersSurvive(t *testing.T) {
+	t.Parallel()
 	binary := filepath.Join(build(t, "nextid/cmd/nextid"), "nextid")
 	for _, store := range []string{"postgres", "etcd-cluster", "redis", "redis-cluster"} {
 		t.Run(store, func(t *testing.T) {
+			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
 			r, err := Run(ctx, Config{

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -21,12 +20,8 @@ import (
 	"nextid/server/servertest"
 )
 
-// TestMain runs six tests at a time, since most of them wait for feeders. At the end it
-// stops the servers that they have started.
+// TestMain stops the servers that the tests have started.
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", "6"); err != nil {
-		panic(err)
-	}
 	code := m.Run()
 	dbtest.StopShared()
 	if rig := shared.rig; rig != nil {
