@@ -115,12 +115,12 @@ func TestOptionsAreStoredInOneForm(t *testing.T) {
 	w := mustWorld(t)
 	for i, options := range []string{
 		`{"text":"base32","prefix":"ORD-","check":true,"group":4}`,
-		`{"text":{"base":"base32","prefix":"ORD-","check":true,"group":4,"separator":"-"}}`,
+		`{"text":{"base":"base32","prefix":"ORD-","check":"mod37","group":4,"separator":"-"}}`,
 		`{"text":{"base":"base32","prefix":"x"},"prefix":"ORD-","group":4,"check":true}`,
 	} {
 		name := string(rune('a' + i))
 		w.create(name, "segment", options)
-		if got := w.stored(name); !strings.HasSuffix(got, `,"text":{"base":"base32","prefix":"ORD-","check":true,"group":4,"separator":"-"}}`) {
+		if got := w.stored(name); !strings.HasSuffix(got, `,"text":{"base":"base32","prefix":"ORD-","check":"mod37","group":4,"separator":"-"}}`) {
 			t.Errorf("%s is stored as %s", options, got)
 		}
 	}

@@ -102,7 +102,9 @@ func parse(own json.RawMessage, bits int) (o options, err error) {
 		}
 	}
 	if t.textOptions = g.textOptions; !absent(g.Text) || t.textOptions != (textOptions{}) {
-		o.Text = &t
+		if o.Text = &t; t.Check == usual {
+			t.Check = usualCheck(t.Base)
+		}
 		if t.Group > 0 && t.Separator == "" {
 			t.Separator = "-"
 		}

@@ -24,14 +24,14 @@ type Text struct {
 
 // textOptions are the options beside the base.
 type textOptions struct {
-	Case      string `json:"case,omitempty"` // of letters, if the base permits both
-	Prefix    string `json:"prefix,omitempty"`
-	Pad       int    `json:"pad,omitempty"`       // least number of digits
-	Check     bool   `json:"check,omitempty"`     // a check digit at the end
-	Group     int    `json:"group,omitempty"`     // digits between separators, counted from the end
-	Separator string `json:"separator,omitempty"` // between groups
-	Alphabet  string `json:"alphabet,omitempty"`  // for sqids and hashids
-	Salt      string `json:"salt,omitempty"`      // for hashids
+	Case      string      `json:"case,omitempty"` // of letters, if the base permits both
+	Prefix    string      `json:"prefix,omitempty"`
+	Pad       int         `json:"pad,omitempty"`       // least number of digits
+	Check     checkMethod `json:"check,omitempty"`     // of the check digit
+	Group     int         `json:"group,omitempty"`     // digits between separators, counted from the end
+	Separator string      `json:"separator,omitempty"` // between groups
+	Alphabet  string      `json:"alphabet,omitempty"`  // for sqids and hashids
+	Salt      string      `json:"salt,omitempty"`      // for hashids
 }
 
 // Limits of text forms. A code that uses all of them is shorter than maxCode bytes.
@@ -75,6 +75,12 @@ func (t *Text) check() error {
 	case len(t.Prefix) > maxPrefix || !utf8.ValidString(t.Prefix) || strings.ContainsFunc(t.Prefix, unicode.IsControl):
 		return optionError("prefix must be a text of at most %d bytes without control characters", maxPrefix)
 	}
+	switch {
+	case t.Check != "" && t.Check != luhn && t.Check != damm && t.Check != mod37:
+		return optionError("check must be true, %s, %s or %s, not %q", luhn, damm, mod37, t.Check)
+	case t.Check == damm && t.Base != decimal, t.Check == mod37 && t.Base != base32:
+		return optionError("check %s does not go with %s", t.Check, t.Base)
+	}
 	return nil
 }
 
@@ -90,7 +96,7 @@ func (t *Text) checkForeign(a *alphabet) (err error) {
 		return optionError("salt must be a text of at most %d bytes", maxSalt)
 	case a.base() > 0:
 		return nil
-	case t.Check || t.Group != 0:
+	case t.Check != "" || t.Group != 0:
 		return optionError("%s has no check digit and no groups", t.Base)
 	case t.Pad != 0 && t.Base == base64url:
 		return optionError("pad does not go with %s, whose codes have 11 characters", t.Base)
@@ -120,8 +126,8 @@ func (t *Text) AppendCode(b []byte, id int64) ([]byte, error) {
 	}
 	n = max(n, t.Pad+1)
 	first := 1
-	if t.Check {
-		digits[0] = t.alphabet.checksum(digits[1:n])
+	if t.Check != "" {
+		digits[0] = checksum(t.Check, digits[1:n], byte(base))
 		first = 0
 	}
 	b = append(b, t.Prefix...)
@@ -162,7 +168,7 @@ func (t *Text) ParseCode(code string) (int64, error) {
 			continue
 		}
 		values := t.alphabet.digits
-		if t.Check && n == 0 {
+		if t.Check != "" && n == 0 {
 			values = t.alphabet.check
 		}
 		v := t.alphabet.value(rest[i], values)
@@ -173,22 +179,23 @@ func (t *Text) ParseCode(code string) (int64, error) {
 		n++
 	}
 	number := digits[:n]
-	if t.Check && n > 0 {
+	if t.Check != "" && n > 0 {
 		number = digits[1:n]
 	}
 	if len(number) == 0 {
 		return 0, t.wrong(code, "has no digits")
 	}
-	if t.Check && t.alphabet.checksum(number) != digits[0] {
+	base := t.alphabet.base()
+	if t.Check != "" && checksum(t.Check, number, byte(base)) != digits[0] {
 		return 0, t.wrong(code, "has a wrong check digit: a digit was mistaken, or two were exchanged")
 	}
-	id, base := int64(0), int64(t.alphabet.base())
+	var id int64
 	for _, digit := range slices.Backward(number) {
 		d := int64(digit)
-		if id > (math.MaxInt64-d)/base {
+		if id > (math.MaxInt64-d)/int64(base) {
 			return 0, t.wrong(code, "is greater than any id")
 		}
-		id = id*base + d
+		id = id*int64(base) + d
 	}
 	return id, nil
 }

@@ -26,7 +26,7 @@ func mustText(t testing.TB, options string) *Text {
 	return o.Text
 }
 
-// Published examples: Luhn 7992739871 → 3 (ISO/IEC
+// Published examples: Damm 572 → 4 (his thesis), Luhn 7992739871 → 3 (ISO/IEC
 // 7812-1, annex B has the method), Crockford 1234 → 16J with the check sign D.
 func TestAppendCode(t *testing.T) {
 	for _, c := range []struct {
@@ -48,11 +48,12 @@ func TestAppendCode(t *testing.T) {
 		{`{"text":"base58","pad":3}`, 57, "11z"},
 		{`{"text":"base62"}`, math.MaxInt64, "AzL8n0Y58m7"},
 		{`{"text":"base62","pad":11}`, 61, "0000000000z"},
-		{`{"text":"decimal","check":true}`, 0, "00"},
-		{`{"text":"decimal","check":true}`, 7992739871, "79927398713"},
+		{`{"text":"decimal","check":true}`, 572, "5724"},
+		{`{"text":"decimal","check":"damm"}`, 0, "00"},
+		{`{"text":"decimal","check":"luhn"}`, 7992739871, "79927398713"},
 		{`{"prefix":"ORD-","pad":8}`, 42, "ORD-00000042"},
 		{`{"text":"base32","prefix":"K","pad":12,"group":4}`, 123456789, "K0000-003N-QK8N"},
-		{`{"text":"decimal","pad":7,"group":3,"separator":" ","check":true}`, 1234567, "12 345 674"},
+		{`{"text":"decimal","pad":7,"group":3,"separator":" ","check":"luhn"}`, 1234567, "12 345 674"},
 		{`{"text":{"base":"hex","pad":4,"prefix":"x"}}`, 255, "x00ff"},
 		{`{"prefix":"Größe/"}`, 1, "Größe/1"},
 		{`{"text":"base64url"}`, math.MaxInt64, "f_________8"}, // bytes 7fff…
@@ -79,8 +80,7 @@ func TestAppendCode(t *testing.T) {
 
 // Luhn's method in base 6: the example of "Luhn mod N algorithm", abcdef → e.
 func TestLuhnInAnotherBase(t *testing.T) {
-	six := &alphabet{digits: "abcdef", check: "abcdef"}
-	if got := six.checksum([]byte{5, 4, 3, 2, 1, 0}); got != 4 {
+	if got := luhnSum([]byte{5, 4, 3, 2, 1, 0}, 6); got != 4 {
 		t.Errorf("check digit %d, want 4", got)
 	}
 }
@@ -147,7 +147,10 @@ func TestOptionsOfCodesAreChecked(t *testing.T) {
 		`{"text":"hex","pad":65}`:                          "pad must be between",
 		`{"text":"hex","pad":-1}`:                          "pad must be between",
 		`{"text":"hex","pad":"x"}`:                         "option pad must be a whole number",
-		`{"text":"hex","check":"damm"}`:                    "option check must be true or false",
+		`{"text":"hex","check":"damm"}`:                    "does not go with hex",
+		`{"text":"base62","check":"mod37"}`:                "does not go with base62",
+		`{"text":"hex","check":"sum"}`:                     "check must be true, luhn, damm or mod37",
+		`{"text":"hex","check":5}`:                         "check must be true, false or the name",
 		`{"text":"hex","separator":"-"}`:                   "separator needs group",
 		`{"text":"hex","group":4,"separator":"0"}`:         "separator must be one of",
 		`{"text":"hex","group":4,"separator":"--"}`:        "separator must be one of",
@@ -216,7 +219,7 @@ func forms(t *rapid.T) *Text {
 	if alphabets[form.Base].fold {
 		form.Case = rapid.SampledFrom([]string{"", lower, upper}).Draw(t, "case")
 	}
-	form.Check = rapid.Bool().Draw(t, "check")
+	form.Check = rapid.SampledFrom([]checkMethod{"", luhn, usualCheck(form.Base)}).Draw(t, "check")
 	if err := form.check(); err != nil {
 		t.Fatal(err)
 	}
@@ -240,12 +243,12 @@ func TestCodesReadBack(t *testing.T) {
 	})
 }
 
-// Check digits detect one wrong digit. That of base 32 detects all exchanged
-// neighbors, the others all but the first and the last digit of the base.
+// Each method detects one wrong digit. damm and mod37 detect all exchanged
+// neighbors, luhn all but the first and the last digit of the base.
 func TestCheckDigitsNoticeMistakes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		form := forms(t)
-		if !form.Check {
+		if form.Check == "" {
 			t.Skip("no check digit")
 		}
 		form.Prefix, form.Group, form.Separator, form.Pad = "", 0, "", min(form.Pad, 10)
@@ -256,7 +259,7 @@ func TestCheckDigitsNoticeMistakes(t *testing.T) {
 		if rapid.Bool().Draw(t, "exchange") {
 			a, b := form.alphabet.value(wrong[at], form.alphabet.check), form.alphabet.value(wrong[at+1], form.alphabet.check)
 			last := form.alphabet.base() - 1
-			if a == b || form.Base != base32 && min(a, b) == 0 && max(a, b) == last {
+			if a == b || form.Check == luhn && min(a, b) == 0 && max(a, b) == last {
 				t.Skip("no mistake, or the one that Luhn's method does not notice")
 			}
 			wrong[at], wrong[at+1] = wrong[at+1], wrong[at]
@@ -267,7 +270,7 @@ func TestCheckDigitsNoticeMistakes(t *testing.T) {
 			}
 		}
 		if got, err := form.ParseCode(string(wrong)); err == nil {
-			t.Fatalf("%s: %s was read as %d for %s", form.Base, wrong, got, code)
+			t.Fatalf("%s: %s was read as %d for %s", form.Check, wrong, got, code)
 		}
 	})
 }
