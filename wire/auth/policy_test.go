@@ -75,7 +75,15 @@ func mayCreate(x interface {
 // server's requests, and the error.
 func scramLogin(ctx context.Context, p *Policy, c *wire.Conn, user, password string) (codes []uint32, admin bool, err error) {
 	x := p.Postgres(user, c)
-	request, done, err := x.Next(ctx, nil)
+	next := func(answer []byte) (request []byte, done bool, err error) {
+		m, done, err := x.Next(ctx, answer)
+		if m != nil {
+			request, _ = m.Encode(nil)
+			request = request[5:] // behind type and length
+		}
+		return request, done, err
+	}
+	request, done, err := next(nil)
 	if err != nil || done {
 		return nil, mayCreate(x), err
 	}
@@ -89,7 +97,7 @@ func scramLogin(ctx context.Context, p *Policy, c *wire.Conn, user, password str
 	bare := "n=,r=client"
 	answer := append([]byte(name), 0)
 	answer = binary.BigEndian.AppendUint32(answer, uint32(len(header+bare)))
-	request, done, err = x.Next(ctx, append(answer, header+bare...))
+	request, done, err = next(append(answer, header+bare...))
 	if err != nil || done {
 		return codes, false, err
 	}
@@ -103,7 +111,7 @@ func scramLogin(ctx context.Context, p *Policy, c *wire.Conn, user, password str
 	}
 	final := "c=" + base64.StdEncoding.EncodeToString(binding) + "," + nonce
 	proof := clientProof(password, salt, 4096, bare+","+first+","+final)
-	request, done, err = x.Next(ctx, []byte(final+",p="+proof))
+	request, done, err = next([]byte(final + ",p=" + proof))
 	if err != nil {
 		return codes, false, err
 	}

@@ -7,16 +7,11 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/jackc/pgx/v5/pgproto3"
+
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 	"nextid/wire/pgwire"
-)
-
-// Authentication requests (PostgreSQL documentation, "Message Formats").
-const (
-	authSASL         = 10
-	authSASLContinue = 11
-	authSASLFinal    = 12
 )
 
 // SASL mechanisms (RFC 7677). PLUS adds channel binding, inside TLS only.
@@ -39,7 +34,7 @@ type postgresLogin struct {
 
 // Next implements pgwire.Exchange: offer, chosen, proven. It logs and delays a
 // failed login.
-func (l *postgresLogin) Next(ctx context.Context, answer []byte) (request []byte, done bool, err error) {
+func (l *postgresLogin) Next(ctx context.Context, answer []byte) (request pgproto3.BackendMessage, done bool, err error) {
 	switch {
 	case l.scram == nil:
 		return l.first(ctx)
@@ -56,7 +51,7 @@ func (l *postgresLogin) Next(ctx context.Context, answer []byte) (request []byte
 }
 
 // first begins the login, and ends it if the method needs no message.
-func (l *postgresLogin) first(ctx context.Context) (request []byte, done bool, err error) {
+func (l *postgresLogin) first(ctx context.Context) (request pgproto3.BackendMessage, done bool, err error) {
 	switch {
 	case l.needsTLS():
 		l.refused("outside TLS")
@@ -74,23 +69,22 @@ func (l *postgresLogin) first(ctx context.Context) (request []byte, done bool, e
 	return nil, true, nil
 }
 
-// offer returns AuthenticationSASL with the mechanisms for the connection.
-func (l *postgresLogin) offer() []byte {
+// offer returns the mechanisms for the connection.
+func (l *postgresLogin) offer() *pgproto3.AuthenticationSASL {
 	v, known := l.tables.users.scram(l.name)
 	l.scram = &conversation{verifier: v, known: known && l.hidden == "", nonce: rand.Text()}
 	if !known && l.hidden == "" {
 		l.hidden = "the user has no SCRAM-SHA-256 verifier"
 	}
-	request := binary.BigEndian.AppendUint32(nil, authSASL)
 	if s := l.conn.TLS; s != nil && s.EndPoint != nil {
 		l.scram.endPoint = s.EndPoint
-		request = append(append(request, mechanismPlus...), 0)
+		return &pgproto3.AuthenticationSASL{AuthMechanisms: []string{mechanismPlus, mechanism}}
 	}
-	return append(append(request, mechanism...), 0, 0)
+	return &pgproto3.AuthenticationSASL{AuthMechanisms: []string{mechanism}}
 }
 
 // chosen reads SASLInitialResponse: the mechanism and client-first-message.
-func (l *postgresLogin) chosen(answer []byte) (request []byte, err error) {
+func (l *postgresLogin) chosen(answer []byte) (pgproto3.BackendMessage, error) {
 	name, rest, ok := bytes.Cut(answer, []byte{0})
 	if !ok || len(rest) < 4 || uint64(binary.BigEndian.Uint32(rest)) != uint64(len(rest)-4) {
 		return nil, errSCRAM
@@ -104,11 +98,11 @@ func (l *postgresLogin) chosen(answer []byte) (request []byte, err error) {
 		return nil, err
 	}
 	l.begun = true
-	return append(binary.BigEndian.AppendUint32(nil, authSASLContinue), message...), nil
+	return &pgproto3.AuthenticationSASLContinue{Data: message}, nil
 }
 
 // proven reads SASLResponse with the client's proof.
-func (l *postgresLogin) proven(answer []byte) (request []byte, done bool, err error) {
+func (l *postgresLogin) proven(answer []byte) (request pgproto3.BackendMessage, done bool, err error) {
 	message, fits, err := l.scram.final(answer)
 	if err == nil {
 		err = l.verdict(fits)
@@ -116,7 +110,7 @@ func (l *postgresLogin) proven(answer []byte) (request []byte, done bool, err er
 	if err != nil {
 		return nil, false, err
 	}
-	return append(binary.BigEndian.AppendUint32(nil, authSASLFinal), message...), true, nil
+	return &pgproto3.AuthenticationSASLFinal{Data: message}, true, nil
 }
 
 // clientError returns the error for the client. It does not contain the reason,

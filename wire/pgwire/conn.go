@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 
+	"github.com/jackc/pgx/v5/pgproto3"
+
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 )
@@ -216,13 +218,13 @@ func (c *conn) failed(out *wire.Out, err error) {
 	c.LogInternal(c.protocol.Logger, &c.protocol.Limits, err)
 	c.SQL.Fail()
 	c.Conn.Answered(err)
-	out.B = appendError(out.B, 'E', "ERROR", err)
+	out.B = encode(out.B, errorMessage("ERROR", err))
 }
 
 // fatal sends an error that ends the connection, and returns it.
 func (c *conn) fatal(out *wire.Out, err error) error {
 	c.Conn.Answered(err)
-	out.B = appendError(out.B, 'E', "FATAL", err)
+	out.B = encode(out.B, errorMessage("FATAL", err))
 	return err
 }
 
@@ -252,7 +254,7 @@ func (c *conn) refuseMessage(typ byte, why error, out *wire.Out) error {
 // sendNotices sends the notices of the last statement.
 func (c *conn) sendNotices(out *wire.Out) {
 	for _, n := range c.SQL.TakeNotices() {
-		out.B = appendError(out.B, 'N', n.Severity, n.Error)
+		out.B = encode(out.B, (*pgproto3.NoticeResponse)(errorMessage(n.Severity, n.Error)))
 	}
 }
 

@@ -2,8 +2,9 @@ package pgwire
 
 import (
 	"encoding/binary"
-	"strconv"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
@@ -23,16 +24,19 @@ func end(dst []byte, at int) []byte {
 	return dst
 }
 
-// appendCString appends s and a zero byte. It cuts s at its first zero byte: a
-// client would read the rest as the next field.
-func appendCString(dst []byte, s string) []byte {
-	s, _, _ = strings.Cut(s, "\x00")
-	return append(append(dst, s...), 0)
+// encode appends a message.
+func encode(dst []byte, m pgproto3.BackendMessage) []byte {
+	dst, _ = m.Encode(dst) // fails above 1 GB only
+	return dst
 }
 
-func appendInt16(dst []byte, v int16) []byte { return binary.BigEndian.AppendUint16(dst, uint16(v)) }
-
-func appendInt32(dst []byte, v int32) []byte { return binary.BigEndian.AppendUint32(dst, uint32(v)) }
+// clean returns a text for a client. It cuts s at its first zero byte: a client would
+// read the rest as the next field. Bytes that are not UTF-8, which a message may quote
+// from the client, become question marks.
+func clean(s string) string {
+	s, _, _ = strings.Cut(s, "\x00")
+	return strings.ToValidUTF8(s, "?")
+}
 
 // Messages, and beginnings of messages, that are always the same.
 const (
@@ -49,39 +53,32 @@ const (
 )
 
 func appendParameterStatus(dst []byte, p sqlfuncs.Parameter) []byte {
-	dst, at := begin(dst, 'S')
-	return end(appendCString(appendCString(dst, p.Name), p.Value), at)
+	return encode(dst, &pgproto3.ParameterStatus{Name: p.Name, Value: clean(p.Value)})
 }
 
 // appendRowDescription appends a RowDescription. binary returns the format of a
 // column.
 func appendRowDescription(dst []byte, columns []sqlfuncs.Column, binary func(i int) bool) []byte {
-	dst, at := begin(dst, 'T')
-	dst = appendInt16(dst, int16(len(columns)))
+	m := pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, len(columns))}
 	for i, c := range columns {
-		dst = appendCString(dst, c.Name)
-		dst = appendInt32(dst, int32(c.Table))
-		dst = appendInt16(dst, c.Attr)
-		dst = appendInt32(dst, int32(c.Type))
-		dst = appendInt16(dst, c.Len)
-		dst = appendInt32(dst, c.TypeMod)
-		format := int16(0)
-		if binary(i) {
-			format = 1
+		m.Fields[i] = pgproto3.FieldDescription{
+			Name: []byte(clean(c.Name)), TableOID: uint32(c.Table), TableAttributeNumber: uint16(c.Attr),
+			DataTypeOID: uint32(c.Type), DataTypeSize: c.Len, TypeModifier: c.TypeMod,
 		}
-		dst = appendInt16(dst, format)
+		if binary(i) {
+			m.Fields[i].Format = pgproto3.BinaryFormat
+		}
 	}
-	return end(dst, at)
+	return encode(dst, &m)
 }
 
-// appendRow appends a DataRow. NULL has the length -1. After an error dst has no
-// part of the row.
+// appendRow appends a DataRow. After an error dst has no part of the row.
 func appendRow(dst []byte, row []datum.Value, isBinary func(i int) bool, env *datum.Env) ([]byte, error) {
 	dst, at := begin(dst, 'D')
-	dst = appendInt16(dst, int16(len(row)))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(len(row)))
 	for i, v := range row {
 		if !v.Valid {
-			dst = appendInt32(dst, -1)
+			dst = append(dst, 0xff, 0xff, 0xff, 0xff) // the length -1
 			continue
 		}
 		size := len(dst)
@@ -106,29 +103,12 @@ func appendTag(dst []byte, p *sqlfuncs.Portal, rows int64) []byte {
 	return end(append(p.AppendTag(dst, rows), 0), at)
 }
 
-// appendField appends a field of an error, unless it is empty. Bytes that are not
-// UTF-8, which a message may quote from the client, become question marks.
-func appendField(dst []byte, field byte, value string) []byte {
-	if value == "" {
-		return dst
-	}
-	return appendCString(append(dst, field), strings.ToValidUTF8(value, "?"))
-}
-
-// appendError appends an ErrorResponse (E) or a NoticeResponse (N) ("Error and Notice
-// Message Fields"). Clients expect S (localized severity) and V (severity) in it.
-func appendError(dst []byte, typ byte, severity string, err error) []byte {
+// errorMessage returns the message for an error or a notice ("Error and Notice Message
+// Fields").
+func errorMessage(severity string, err error) *pgproto3.ErrorResponse {
 	e := wire.ErrorFor(err)
-	dst, at := begin(dst, typ)
-	dst = appendField(dst, 'S', severity)
-	dst = appendField(dst, 'V', severity)
-	dst = appendField(dst, 'C', string(e.Code))
-	dst = appendField(dst, 'M', e.Message)
-	dst = appendField(dst, 'D', e.Detail)
-	dst = appendField(dst, 'H', e.Hint)
-	if e.Position > 0 {
-		dst = append(dst, 'P')
-		dst = append(strconv.AppendInt(dst, int64(e.Position), 10), 0)
+	return &pgproto3.ErrorResponse{
+		Severity: severity, SeverityUnlocalized: severity, Code: string(e.Code), Message: clean(e.Message), Detail: clean(e.Detail),
+		Hint: clean(e.Hint), Position: int32(e.Position),
 	}
-	return end(append(dst, 0), at)
 }

@@ -48,7 +48,7 @@ func TestErrorResponse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.want.Severity, c.want.SeverityUnlocalized = "ERROR", "ERROR"
-			got, ok := receive(t, appendError(nil, 'E', "ERROR", c.err)).(*pgproto3.ErrorResponse)
+			got, ok := receive(t, encode(nil, errorMessage("ERROR", c.err))).(*pgproto3.ErrorResponse)
 			if !ok || fmt.Sprint(*got) != fmt.Sprint(c.want) {
 				t.Errorf("got  %+v\nwant %+v", got, c.want)
 			}
@@ -57,7 +57,7 @@ func TestErrorResponse(t *testing.T) {
 }
 
 func TestNotice(t *testing.T) {
-	got, ok := receive(t, appendError(nil, 'N', "WARNING", sqlstate.New("25001", "m").WithHint("h"))).(*pgproto3.NoticeResponse)
+	got, ok := receive(t, encode(nil, (*pgproto3.NoticeResponse)(errorMessage("WARNING", sqlstate.New("25001", "m").WithHint("h"))))).(*pgproto3.NoticeResponse)
 	if !ok || got.Severity != "WARNING" || got.SeverityUnlocalized != "WARNING" || got.Code != "25001" || got.Message != "m" || got.Hint != "h" {
 		t.Errorf("got %+v", got)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5/pgproto3"
+
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -179,13 +181,11 @@ func (c *conn) describe(body []byte, out *wire.Out) error {
 	if err := c.SQL.CheckTransaction(st.Columns == nil); err != nil {
 		return err
 	}
-	var at int
-	out.B, at = begin(out.B, 't')
-	out.B = appendInt16(out.B, int16(len(st.Params)))
-	for _, t := range st.Params {
-		out.B = appendInt32(out.B, int32(t))
+	types := make([]uint32, len(st.Params))
+	for i, t := range st.Params {
+		types[i] = uint32(t)
 	}
-	out.B = end(out.B, at)
+	out.B = encode(out.B, &pgproto3.ParameterDescription{ParameterOIDs: types})
 	if st.Columns == nil || st.IsCopy() {
 		out.B = append(out.B, noData...)
 		return nil

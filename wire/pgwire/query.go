@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 
+	"github.com/jackc/pgx/v5/pgproto3"
+
 	"nextid/generator"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
@@ -95,18 +97,10 @@ func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, limit int64, ou
 // sendCopy answers COPY … TO STDOUT: CopyOutResponse, CopyData, CopyDone ("COPY
 // Operations").
 func (c *conn) sendCopy(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) error {
-	cp, columns := p.Copy(), p.Columns()
-	var at int
-	out.B, at = begin(out.B, 'H')
-	out.B = append(out.B, 0) // all of it is text
-	out.B = appendInt16(out.B, int16(len(columns)))
-	for range columns {
-		out.B = append(out.B, 0, 0)
-	}
-	out.B = end(out.B, at)
+	cp := p.Copy()
+	out.B = encode(out.B, &pgproto3.CopyOutResponse{ColumnFormatCodes: make([]uint16, len(p.Columns()))}) // all of it is text
 	if header := cp.AppendHeader(nil); len(header) > 0 {
-		out.B, at = begin(out.B, 'd')
-		out.B = end(append(out.B, header...), at)
+		out.B = encode(out.B, &pgproto3.CopyData{Data: header})
 	}
 	var rows int64
 	var err error
@@ -114,6 +108,7 @@ func (c *conn) sendCopy(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) 
 		rows, err = out.SendIDs(ctx, p, 0, func(dst []byte, r generator.Range) []byte { return idrun.Append(dst, r, 0, appendIDCopy) })
 	} else {
 		rows, err = out.SendRows(ctx, p, 0, func(row []datum.Value) error {
+			var at int
 			out.B, at = begin(out.B, 'd')
 			out.B = end(cp.AppendRow(out.B, row, c.SQL.Env()), at)
 			return nil

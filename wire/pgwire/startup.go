@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgproto3"
+
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
@@ -123,14 +125,7 @@ func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out)
 	}
 	c.minor = uint8(min(minor, newestMinor))
 	if minor > newestMinor || len(unknown) > 0 {
-		var at int
-		out.B, at = begin(out.B, 'v')
-		out.B = appendInt32(out.B, majorVersion<<16|int32(c.minor))
-		out.B = appendInt32(out.B, int32(len(unknown)))
-		for _, name := range unknown {
-			out.B = appendCString(out.B, name)
-		}
-		out.B = end(out.B, at)
+		out.B = encode(out.B, &pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: majorVersion<<16 | uint32(c.minor), UnrecognizedOptions: unknown})
 	}
 	if c.protocol.SQL() == nil {
 		return c.denied(out, wire.ErrStarting)
@@ -162,9 +157,7 @@ func (c *conn) open(out *wire.Out) error {
 	for p := range c.SQL.Parameters() {
 		out.B = appendParameterStatus(out.B, p)
 	}
-	var at int
-	out.B, at = begin(out.B, 'K')
-	out.B = end(append(appendInt32(out.B, c.Conn.ID), c.cancelSecret()...), at)
+	out.B = encode(out.B, &pgproto3.BackendKeyData{ProcessID: uint32(c.Conn.ID), SecretKey: c.cancelSecret()})
 	c.ready(out)
 	c.state = ready
 	return nil
@@ -261,11 +254,10 @@ var (
 // answers ("p": password, SASL).
 type Exchange interface {
 	// Next takes the client's last answer, nil at the beginning. It returns the next
-	// request, the body of an Authentication message with its code first, or nil for
-	// none. done ends the login with success, after the request. An error ends the
-	// connection; the client gets an *sqlstate.Error as it is. Next may wait, but
-	// not beyond ctx.
-	Next(ctx context.Context, answer []byte) (request []byte, done bool, err error)
+	// request, an Authentication message, or nil for none. done ends the login with
+	// success, after the request. An error ends the connection; the client gets an
+	// *sqlstate.Error as it is. Next may wait, but not beyond ctx.
+	Next(ctx context.Context, answer []byte) (request pgproto3.BackendMessage, done bool, err error)
 
 	// Authorize writes the rights of the user into the options of its session.
 	Authorize(o *sqlfuncs.SessionOptions)
@@ -307,9 +299,7 @@ func (c *conn) identify(ctx context.Context, answer []byte, out *wire.Out) error
 			return c.denied(out, err)
 		}
 		if request != nil {
-			var at int
-			out.B, at = begin(out.B, 'R')
-			out.B = end(append(out.B, request...), at)
+			out.B = encode(out.B, request)
 		}
 		if !done {
 			return nil

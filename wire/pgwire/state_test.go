@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgproto3"
+
 	"nextid/sqlfuncs"
 	"nextid/wire"
 	"nextid/wire/pgwire"
@@ -24,15 +26,15 @@ type passwordExchange struct {
 
 func (e *passwordExchange) Authorize(o *sqlfuncs.SessionOptions) { o.Admin = e.user == "root" }
 
-func (e *passwordExchange) Next(_ context.Context, answer []byte) (request []byte, done bool, err error) {
+func (e *passwordExchange) Next(_ context.Context, answer []byte) (request pgproto3.BackendMessage, done bool, err error) {
 	e.asked++
 	switch {
 	case e.asked == 1:
-		return i32(3), false, nil
+		return &pgproto3.AuthenticationCleartextPassword{}, false, nil
 	case string(answer) != e.user+"\x00":
 		return nil, false, errors.New("secret detail")
 	case e.asked == 2:
-		return i32(3), false, nil
+		return &pgproto3.AuthenticationCleartextPassword{}, false, nil
 	}
 	return nil, true, nil
 }
