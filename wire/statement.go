@@ -7,8 +7,7 @@ import (
 )
 
 // Statement makes the contexts of the statements of a connection. The next statement
-// uses the same context again, unless it was canceled. So most statements allocate
-// no context and no timer.
+// uses the same context and timer again, unless the context was canceled.
 type Statement struct {
 	Took func(time.Duration) // called with the duration of each statement; may be nil
 
@@ -17,12 +16,11 @@ type Statement struct {
 	cancel  context.CancelCauseFunc
 	running bool
 	lost    error         // not nil: ends every statement
-	began   time.Duration // by monotonic, like deadline and wakes
+	began   time.Duration // by monotonic, like deadline
 
 	deadline time.Duration // of the running statement, 0 for none
 	overdue  error         // cause of the end at the deadline
 	timer    *time.Timer   // calls expire
-	wakes    time.Duration // when timer fires, 0 while it is stopped
 }
 
 var processStart = time.Now()
@@ -54,37 +52,23 @@ func (s *Statement) Begin(parent context.Context, timeout time.Duration, overdue
 	}
 	if timeout > 0 {
 		s.deadline = s.began + timeout
-		if s.wakes == 0 || s.deadline < s.wakes {
-			s.wake(timeout)
+		if s.timer == nil {
+			s.timer = time.AfterFunc(timeout, s.expire)
+		} else {
+			s.timer.Reset(timeout)
 		}
 	}
 	return s.ctx
 }
 
-// wake sets the timer. The caller holds mu.
-func (s *Statement) wake(after time.Duration) {
-	s.wakes = monotonic() + after
-	if s.timer == nil {
-		s.timer = time.AfterFunc(after, s.expire)
-	} else {
-		s.timer.Reset(after)
-	}
-}
-
-// expire ends the statement if its deadline is over. The timer may have been set
-// for an earlier statement.
+// expire ends the statement if its deadline is over. The timer may have fired for an
+// earlier statement.
 func (s *Statement) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wakes = 0
-	if !s.running || s.deadline == 0 {
-		return
+	if s.running && s.deadline != 0 && monotonic() >= s.deadline {
+		s.cancel(s.overdue)
 	}
-	if left := s.deadline - monotonic(); left > 0 {
-		s.wake(left)
-		return
-	}
-	s.cancel(s.overdue)
 }
 
 // End ends the statement and calls Took.
@@ -101,6 +85,9 @@ func (s *Statement) Unread() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = false
+	if s.timer != nil {
+		s.timer.Stop()
+	}
 	if s.ctx != nil && s.ctx.Err() != nil {
 		s.release()
 	}
@@ -132,9 +119,6 @@ func (s *Statement) Close() {
 	defer s.mu.Unlock()
 	if s.ctx != nil {
 		s.release()
-	}
-	if s.timer != nil {
-		s.timer.Stop()
 	}
 }
 

@@ -53,16 +53,15 @@ func TestAStatementEndsWithItsParent(t *testing.T) {
 	s.End()
 }
 
-// The timer of an earlier statement may be set when a later one runs: each
-// ends at its own deadline, and none before.
+// Each statement ends at its own deadline, and none before.
 func TestEachStatementHasItsOwnDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s wire.Statement
 		defer s.Close()
 		for _, c := range []struct{ timeout, runs, ends time.Duration }{
 			{10 * time.Second, time.Second, 0},
-			{10 * time.Second, 9500 * time.Millisecond, 0}, // the first one's timer fires in it
-			{time.Second, 2 * time.Second, time.Second},    // ends before the timer fires
+			{10 * time.Second, 9500 * time.Millisecond, 0}, // the first one would end in it
+			{time.Second, 2 * time.Second, time.Second},
 			{0, time.Hour, 0},
 			{10 * time.Second, 11 * time.Second, 10 * time.Second},
 			{time.Minute, 59 * time.Second, 0},
