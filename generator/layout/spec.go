@@ -209,69 +209,43 @@ func Stored(stored json.RawMessage) (*Layout, error) {
 	return l, nil
 }
 
-// FieldList is a list of fields, from high to low. In JSON it has one of these
-// forms:
-//
-//	"time 41, worker 10, sequence 12"
-//	"41, 10, 12"                                  time, worker and sequence; of four, the second is a datacenter
-//	{"time": 41, "worker": 10, "sequence": 12}    in the usual order
-//	[{"kind": "time", "bits": 41}, …]             as it is stored
+// FieldList is a list of fields, from high to low. In JSON it is a text, "time 41,
+// worker 10, sequence 12", or as it is stored, [{"kind": "time", "bits": 41}, …].
 type FieldList []Field
-
-// usualOrder is the order of the fields of a JSON object.
-var usualOrder = []FieldKind{Time, Own, Datacenter, Worker, Rollback, Sequence}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (f *FieldList) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" { // keeps the value
 		return nil
 	}
-	var (
-		list  []Field
-		sizes map[FieldKind]uint8
-		bare  []uint16 // []uint8 would be base 64
-		text  string
-	)
-	*f = nil
+	var list []Field
+	var text string
 	switch {
 	case json.Unmarshal(b, &list) == nil:
 		*f = list
 		return nil
-	case json.Unmarshal(b, &sizes) == nil:
-		for _, k := range usualOrder {
-			if n, ok := sizes[k]; ok {
-				*f = append(*f, Field{Kind: k, Bits: n})
-				delete(sizes, k)
-			}
-		}
-		for k, n := range sizes { // unknown: New returns the error
-			*f = append(*f, Field{Kind: k, Bits: n})
-		}
-		return nil
 	case json.Unmarshal(b, &text) == nil:
+		*f = nil
 		return f.parse(text)
-	case json.Unmarshal(b, &bare) == nil:
-		return f.parse(strings.Trim(string(b), "[]"))
 	}
-	return fmt.Errorf("bits are written %q, not %s", "time 41, worker 10, sequence 12", b)
+	return notFields(string(b))
 }
 
-// parse parses a list of fields with or without names.
+// parse parses a text and appends its fields.
 func (f *FieldList) parse(text string) error {
-	parts := strings.Split(text, ",")
-	names := map[int][]FieldKind{3: {Time, Worker, Sequence}, 4: {Time, Datacenter, Worker, Sequence}}[len(parts)]
-	for i, part := range parts {
-		kind, bits, named := strings.Cut(strings.TrimSpace(part), " ")
-		if !named && names != nil {
-			kind, bits = string(names[i]), kind
-		}
+	for part := range strings.SplitSeq(text, ",") {
+		kind, bits, _ := strings.Cut(strings.TrimSpace(part), " ")
 		n, err := strconv.ParseUint(strings.TrimSpace(bits), 10, 8)
 		if err != nil {
-			return fmt.Errorf("bits are written %q, not %q", "time 41, worker 10, sequence 12", text)
+			return notFields(strconv.Quote(text))
 		}
 		*f = append(*f, Field{Kind: FieldKind(kind), Bits: uint8(n)})
 	}
 	return nil
+}
+
+func notFields(found string) error {
+	return fmt.Errorf("bits are written %q, not %s", "time 41, worker 10, sequence 12", found)
 }
 
 // Open reads the options of a definition, which have a layout, and returns the slot

@@ -38,7 +38,7 @@ func TestNormalizePinsTheWholeLayout(t *testing.T) {
 		`{"bits":"time 39, sequence 8, worker 16","unit":"10ms"}`: `{"layout":"custom","fields":[{"kind":"time","bits":39},` +
 			`{"kind":"sequence","bits":8},{"kind":"worker","bits":16}],"epoch":"2010-11-04T01:42:54.657Z","unit":"10ms",` +
 			`"sequence_start":"carry","max_ahead":"5ms","on_rollback":"continue"}`,
-		`{"layout":"ours","bits":{"sequence":6,"worker":6,"time":41}}`: `{"layout":"ours","fields":[{"kind":"time","bits":41},` +
+		`{"layout":"ours","bits":"time 41, worker 6, sequence 6"}`: `{"layout":"ours","fields":[{"kind":"time","bits":41},` +
 			`{"kind":"worker","bits":6},{"kind":"sequence","bits":6}],"epoch":"2010-11-04T01:42:54.657Z","unit":"1ms",` +
 			`"sequence_start":"carry","max_ahead":"5ms","on_rollback":"continue"}`,
 	} {
@@ -90,7 +90,7 @@ func TestNormalizeRefuses(t *testing.T) {
 		`{"bits":"time"}`:                                               "bits are written",
 		`{"bits":""}`:                                                   "bits are written",
 		`{"bits":41}`:                                                   "bits are written",
-		`{"bits":{"time":41,"color":5}}`:                                `unknown field "color"`,
+		`{"bits":"time 41, color 5"}`:                                   `unknown field "color"`,
 		`{"bits":[{"kind":"time","bits":64}]}`:                          "64 bits",
 		`{"bits":[]}`:                                                   "needs fields",
 		`{"layout":"tidb"}`:                                             "kind auto_random",
@@ -157,7 +157,7 @@ func TestOpenRefusesADamagedDefinition(t *testing.T) {
 
 func FuzzNormalize(f *testing.F) {
 	for _, s := range []string{
-		`{}`, twitterStored, `{"bits":"time 41, worker 10"}`, `{"bits":{"time":41}}`, `{"epoch":1}`,
+		`{}`, twitterStored, `{"bits":"time 41, worker 10"}`, `{"bits":[{"kind":"time","bits":41}]}`, `{"epoch":1}`,
 		`{"layout":"baidu","epoch":"2024-01-01"}`, `{"max_ahead":1e9}`, `{"unit":"1h","bits":"time 41"}`,
 	} {
 		f.Add([]byte(s))

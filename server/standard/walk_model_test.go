@@ -214,8 +214,8 @@ func pick[T any](w *walk, all ...T) T { return all[w.IntN(len(all))] }
 // change. Half of them are left out, but those with ! are not.
 var recipes = []struct{ kind, fixed, free string }{
 	{"snowflake", `layout!="twitter"|"leaf"|"discord"|"instagram"|"sonyflake"|"mybatis"|"rollback"|"cockroach"|"cockroach-unordered"|"pgedge-2023"|"cosid"|"cosid-js"|"yitter"|"js"|"tid"`, flake},
-	{"snowflake", `bits={"time":41,"field":8,"worker":6,"sequence":8}|[{"kind":"time","bits":42},{"kind":"sequence","bits":10},{"kind":"worker","bits":8}]`, flake},
-	{"ring", `bits!={"time":32,"worker":10,"sequence":6}|{"time":36,"worker":4,"sequence":8} unit="1s"|"100ms"`, `boost_power=0|1|3 padding_factor=1|50|99 schedule_interval="0s"|"100ms" max_borrow="1m"|"1h" reject_take="wait"|"error"`},
+	{"snowflake", `bits=[{"kind":"time","bits":41},{"kind":"field","bits":8},{"kind":"worker","bits":6},{"kind":"sequence","bits":8}]|[{"kind":"time","bits":42},{"kind":"sequence","bits":10},{"kind":"worker","bits":8}]`, flake},
+	{"ring", `bits!=[{"kind":"time","bits":32},{"kind":"worker","bits":10},{"kind":"sequence","bits":6}]|[{"kind":"time","bits":36},{"kind":"worker","bits":4},{"kind":"sequence","bits":8}] unit="1s"|"100ms"`, `boost_power=0|1|3 padding_factor=1|50|99 schedule_interval="0s"|"100ms" max_borrow="1m"|"1h" reject_take="wait"|"error"`},
 	{"segment", `start=1|1000|-50|1099511627776`, `increment=1|2|7|100 max=3000|2199023255552 offset=0|1|5 ` + segment},
 	{"segment", `increment!=-1|-3 start=-1|500`, segment},
 	{"auto_random", `shard_bits=1|5 range_bits=32|64 start=1|1000`, `step=1|10|100`},
