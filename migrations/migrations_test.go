@@ -3,7 +3,6 @@ package migrations_test
 import (
 	"database/sql"
 	"database/sql/driver"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,11 +23,7 @@ func init() {
 
 func provider(t *testing.T, db *sql.DB) *goose.Provider {
 	t.Helper()
-	folder, err := migrations.Folder("store/sqlite")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, folder, goose.WithTableName(migrations.VersionTable))
+	p, err := migrations.Provider(goose.DialectSQLite3, db, migrations.Files, "store/sqlite", migrations.VersionTable)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,19 +130,5 @@ func TestSQLiteSchemaRefusesInvalidRows(t *testing.T) {
 	}
 	if _, err := db.ExecContext(t.Context(), `INSERT INTO nextid_reservations VALUES ('k', -5, -5, '', 1, 0, 0)`); err != nil {
 		t.Errorf("refused a good row: %v", err)
-	}
-}
-
-func TestFolderMustExist(t *testing.T) {
-	if _, err := migrations.Folder("store/nothing"); err == nil {
-		t.Error("no error for a folder that does not exist")
-	}
-	folder, err := migrations.Folder("store/sqlite")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := fs.Glob(folder, "*.sql")
-	if err != nil || len(files) == 0 {
-		t.Errorf("store/sqlite holds %v, %v", files, err)
 	}
 }

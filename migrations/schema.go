@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -15,22 +14,15 @@ import (
 type Schema struct {
 	dialect  goose.Dialect
 	db       *sql.DB
-	folder   fs.FS
+	folder   string // of Files
 	provider *goose.Provider
 }
 
 // Open opens the migrations of a folder, for example "store/postgres", for a
 // database. The Schema owns the database: Close closes it.
-func Open(path string, dialect goose.Dialect, db *sql.DB) (*Schema, error) {
-	folder, err := Folder(path)
-	if err != nil {
-		return nil, err
-	}
-	provider, err := Provider(dialect, db, folder, VersionTable)
-	if err != nil {
-		return nil, err
-	}
-	return &Schema{dialect: dialect, db: db, folder: folder, provider: provider}, nil
+func Open(folder string, dialect goose.Dialect, db *sql.DB) (*Schema, error) {
+	provider, err := Provider(dialect, db, Files, folder, VersionTable)
+	return &Schema{dialect: dialect, db: db, folder: folder, provider: provider}, err
 }
 
 // Up applies the missing migrations. It returns an error if a table was dropped, and
@@ -129,7 +121,7 @@ func (s *Schema) Status(ctx context.Context) (text string, complete bool, err er
 
 // Print returns the SQL of all migrations, which Up would run on an empty database.
 func (s *Schema) Print() (string, error) {
-	_, ups, err := Texts(s.folder)
+	_, ups, err := Texts(Files, s.folder)
 	return strings.Join(ups, ""), err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nextid/generator"
+	"nextid/migrations/appdb"
 )
 
 // node is the access to one database. Its methods are called one at a time.
@@ -90,7 +91,7 @@ func (n *mysqlNode) prepare(ctx context.Context) error {
 	}
 	var one int
 	err := n.conn.QueryRowContext(ctx, "SELECT 1 FROM "+n.table+" LIMIT 1").Scan(&one)
-	if isMySQL(err, noSuchTable) {
+	if appdb.Says(err, noSuchTable) {
 		_, err = n.conn.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS "+n.table+` (
 id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, stub CHAR(1) NOT NULL DEFAULT '', UNIQUE KEY stub (stub)) ENGINE=InnoDB`)
 	}
@@ -102,12 +103,10 @@ id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, stub CHAR(1) NOT NULL DE
 
 // Error numbers of MySQL.
 const (
-	noSuchTable  = 1146
-	duplicateKey = 1062
-	deadlock     = 1213
+	noSuchTable  = "1146"
+	duplicateKey = "1062"
+	deadlock     = "1213"
 )
-
-func isMySQL(err error, number uint16) bool { return matches(err, nil, []uint16{number}) }
 
 // draw replaces the row up to maxRows times with one statement.
 func (n *mysqlNode) draw(ctx context.Context, count int64) ([]generator.Range, error) {
@@ -122,7 +121,7 @@ func (n *mysqlNode) draw(ctx context.Context, count int64) ([]generator.Range, e
 			first, err := r.LastInsertId()
 			return []generator.Range{{First: first, Step: n.increment, Count: count}}, err
 		}
-		if !isMySQL(err, deadlock) {
+		if !appdb.Says(err, deadlock) {
 			break
 		}
 	}
@@ -148,7 +147,7 @@ func (n *mysqlNode) raise(ctx context.Context, v int64) error {
 		return nil
 	}
 	_, err = tx.ExecContext(ctx, "INSERT INTO "+n.table+" (id, stub) VALUES (?, 'r')", n.above(v))
-	if isMySQL(err, duplicateKey) {
+	if appdb.Says(err, duplicateKey) {
 		return nil // another server has raised it to the same number
 	}
 	if err != nil {

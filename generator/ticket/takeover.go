@@ -12,10 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"nextid/generator"
+	"nextid/migrations/appdb"
 )
 
 // TakeoverRequest describes the id system to take over.
@@ -209,13 +207,11 @@ func (d *takenDatabase) read(ctx context.Context, s system) (position, error) {
 	}
 	for {
 		p, err := s.read(ctx, d)
-		if busy := reasons[0]; err == nil || !matches(err, busy.states, busy.numbers) {
+		if !appdb.LockTimeout(err) {
 			return p, err
 		}
 		// The pause lets waiting statements of others get the lock.
-		select {
-		case <-time.After(lockPause):
-		case <-ctx.Done():
+		if (generator.Goroutines{}).Sleep(ctx, lockPause) != nil {
 			return p, err
 		}
 	}
@@ -334,68 +330,33 @@ func all(own map[int64]bool, offset, increment, delta int64) bool {
 	return true
 }
 
-// reasons maps errors of databases to hints, by SQLSTATE of PostgreSQL and error
-// number of MySQL.
-var reasons = []struct {
-	states  []string
-	numbers []uint16
-	hint    string
-}{
-	{
-		[]string{"55P03"},
-		[]uint16{1205},
-		"A transaction used the table during the whole wait. Other statements got the lock in between, and nothing was changed. Call it again when that transaction has ended.",
-	},
-	{
-		[]string{"28P01", "28000"},
-		[]uint16{1045, 1698},
-		"Passwords come from the file of the setting database_passwords, lines of HOST:PORT:DATABASE:USER:PASSWORD.",
-	},
-	{
-		[]string{"42501"},
-		[]uint16{1044, 1142, 1143, 1227, 1370},
-		"The user needs the right to change what is fenced: UPDATE and DELETE on the table, the ownership of the sequence, TRIGGER on the table.",
-	},
-	{
-		nil,
-		[]uint16{1419},
-		"With a binary log MySQL lets only administrators make triggers: SET GLOBAL log_bin_trust_function_creators = 1 for that time, or fence it by hand.",
-	},
-	{
-		[]string{"42P01", "3F000"},
-		[]uint16{1146},
-		"Pass its key and table: import_generator(name, system, dsn, key => '…', table => '…').",
-	},
-	{
-		[]string{"25006"},
-		[]uint16{1290, 1836},
-		"The database is a replica or read-only: give the URL of the primary.",
-	},
+// hints are the hints for errors of databases.
+var hints = appdb.Hints{
+	"55P03": hintBusy, "1205": hintBusy,
+	"28P01": hintLogin, "28000": hintLogin, "1045": hintLogin, "1698": hintLogin,
+	"42501": hintRights, "1044": hintRights, "1142": hintRights, "1143": hintRights, "1227": hintRights, "1370": hintRights,
+	"42P01": hintTable, "3F000": hintTable, "1146": hintTable,
+	"25006": hintReplica, "1290": hintReplica, "1836": hintReplica,
+	"1419": "With a binary log MySQL lets only administrators make triggers: SET GLOBAL log_bin_trust_function_creators = 1 for that time, or fence it by hand.",
 }
 
-func matches(err error, states []string, numbers []uint16) bool {
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return slices.Contains(states, e.Code)
-	}
-	e, ok := errors.AsType[*mysql.MySQLError](err)
-	return ok && slices.Contains(numbers, e.Number)
-}
+const (
+	hintBusy    = "A transaction used the table during the whole wait. Other statements got the lock in between, and nothing was changed. Call it again when that transaction has ended."
+	hintLogin   = "Passwords come from the file of the setting database_passwords, lines of HOST:PORT:DATABASE:USER:PASSWORD."
+	hintRights  = "The user needs the right to change what is fenced: UPDATE and DELETE on the table, the ownership of the sequence, TRIGGER on the table."
+	hintTable   = "Pass its key and table: import_generator(name, system, dsn, key => '…', table => '…')."
+	hintReplica = "The database is a replica or read-only: give the URL of the primary."
+)
 
 // explain adds a hint to an error of a database.
 func explain(l Location, s system, err error) error {
 	if e, ok := errors.AsType[*generator.Error](err); ok {
 		return e
 	}
+	code := appdb.Code(err)
 	hint := "Is the database up, and does this server reach it? To go on without it, fence it by hand (" + s.how + "), and take it over from a copy with fence => false."
-	_, pg := errors.AsType[*pgconn.PgError](err)
-	_, my := errors.AsType[*mysql.MySQLError](err)
-	if pg || my {
-		hint = "Mend that, or fence it by hand (" + s.how + "), then pass fence => false."
-	}
-	for _, r := range reasons {
-		if matches(err, r.states, r.numbers) {
-			hint = r.hint
-		}
+	if code != "" {
+		hint = cmp.Or(hints[code], "Mend that, or fence it by hand ("+s.how+"), then pass fence => false.")
 	}
 	return generator.Errorf(generator.ErrNotNow, "", hint,
 		"the position cannot be taken over from %s: %s", l, strings.Join(strings.Fields(err.Error()), " "))

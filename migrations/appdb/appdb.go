@@ -47,15 +47,16 @@ func (h Hints) Explain(err error) error {
 	if _, ok := errors.AsType[*Error](err); ok {
 		return err
 	}
+	code := Code(err)
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		what := e.Message
 		if e.Detail != "" {
 			what += ": " + strings.TrimSpace(e.Detail)
 		}
-		return &Error{What: fmt.Sprintf("%s (SQLSTATE %s)", what, e.Code), Hint: cmp.Or(h[e.Code], e.Hint), Err: err}
+		return &Error{What: fmt.Sprintf("%s (SQLSTATE %s)", what, code), Hint: cmp.Or(h[code], e.Hint), Err: err}
 	}
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		return &Error{What: fmt.Sprintf("%s (error %d)", strings.TrimSpace(e.Message), e.Number), Hint: h[strconv.Itoa(int(e.Number))], Err: err}
+		return &Error{What: fmt.Sprintf("%s (error %s)", strings.TrimSpace(e.Message), code), Hint: h[code], Err: err}
 	}
 	if dsn.Unreachable(err) {
 		return &Error{What: "no connection: " + dsn.Plain(err).Error(), Hint: "Check that it runs, and that host and port are right.", Err: err}
@@ -244,17 +245,24 @@ const BackslashEscapes = "REPLACE(@@sql_mode, 'NO_BACKSLASH_ESCAPES', '')"
 // QuoteMySQL returns a quoted identifier of MySQL.
 func QuoteMySQL(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// PostgresSays reports whether an error has one of these SQLSTATEs.
-func PostgresSays(err error, states ...string) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && slices.Contains(states, e.Code)
+// Code returns the SQLSTATE of an error of PostgreSQL, or the error number of MySQL; ""
+// for other errors.
+func Code(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return strconv.Itoa(int(e.Number))
+	}
+	return ""
 }
 
-// MySQLSays reports whether an error has one of these numbers.
-func MySQLSays(err error, numbers ...uint16) bool {
-	e, ok := errors.AsType[*mysql.MySQLError](err)
-	return ok && slices.Contains(numbers, e.Number)
-}
+// Says reports whether an error has one of these codes; see Code.
+func Says(err error, codes ...string) bool { return slices.Contains(codes, Code(err)) }
+
+// LockTimeout reports whether a statement did not get a lock within its limit. It was
+// not executed.
+func LockTimeout(err error) bool { return Says(err, "55P03", "1205") }
 
 // SplitName splits a name at the dots outside of quotes, " or `. In folded, unquoted
 // parts are in lower case. ok is false if a part is empty, or a quote does not end.

@@ -315,7 +315,7 @@ func (s *set) fedByServers(ctx context.Context, feeds []*target) error {
 	defer cancel()
 	for _, t := range feeds {
 		says, err := s.Server.feederSays(ctx, t)
-		for err == nil && says == "" && sleep(patient, pause) == nil {
+		for err == nil && says == "" && (generator.Goroutines{}).Sleep(patient, pause) == nil {
 			says, err = s.Server.feederSays(ctx, t)
 		}
 		if err != nil {

@@ -14,8 +14,6 @@ import (
 	"nextid/migrations/appdb"
 )
 
-const erLockWaitTimeout = 1205
-
 type mariadb struct{ *Sequence }
 
 // drawsFrom matches nextval(…) in a DEFAULT.

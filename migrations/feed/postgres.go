@@ -17,10 +17,7 @@ import (
 // the sequence's OID.
 const lockSpace = 0x6e786964
 
-const (
-	pgLockNotAvailable = "55P03"
-	pgDataCorrupted    = "XX001"
-)
+const pgDataCorrupted = "XX001"
 
 type postgres struct{ *Sequence }
 
@@ -84,7 +81,7 @@ func (p postgres) read(ctx context.Context, q appdb.Querier) (st State, err erro
 				least(%d, CASE q.seqtypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 ELSE 9223372036854775807 END), clock_timestamp()
 			FROM pg_sequence q, %s v WHERE q.seqrelid = %s::regclass`, p.most, p.name, appdb.Literal(p.name))).
 			Scan(&last, &called, &st.First, &st.Last, &st.Increment, &st.Cycle, &st.Cache, &comment, &st.Most, &st.Now)
-		if !errors.Is(err, sql.ErrNoRows) && !appdb.PostgresSays(err, pgDataCorrupted) {
+		if !errors.Is(err, sql.ErrNoRows) && !appdb.Says(err, pgDataCorrupted) {
 			break
 		}
 	}

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"time"
 
+	"nextid/generator"
 	"nextid/migrations/appdb"
 )
 
@@ -161,7 +161,7 @@ func (s *Sequence) change(ctx context.Context, wait time.Duration, plan func(Sta
 				sent = true
 				err = appdb.Exec(ctx, q, statements[last])
 			}
-			if appdb.PostgresSays(err, pgLockNotAvailable) || appdb.MySQLSays(err, erLockWaitTimeout) {
+			if appdb.LockTimeout(err) {
 				sent, err = false, errBusy
 			}
 			return err
@@ -169,21 +169,11 @@ func (s *Sequence) change(ctx context.Context, wait time.Duration, plan func(Sta
 		if !errors.Is(err, errBusy) {
 			return sent, err
 		}
-		if err := sleep(ctx, pause/2+rand.N(pause)); err != nil {
+		if err := (generator.Goroutines{}).Pause(ctx, pause); err != nil {
 			return false, err
 		}
 	}
 	return false, err
-}
-
-// sleep waits for d, or until ctx ends, and then returns its error.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // moveSQL returns the statements of a move. The last one moves the sequence. So the

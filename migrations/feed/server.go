@@ -37,7 +37,7 @@ func (s *Server) Close() error { return s.db.Close() }
 func (s *Server) Draw(ctx context.Context, name string, above, n int64) (first int64, err error) {
 	for range 2 {
 		err = s.db.QueryRowContext(ctx, "SELECT nextid.next_block($1, $2)", name, n).Scan(&first)
-		if appdb.PostgresSays(err, pgUndefinedTable) {
+		if appdb.Says(err, pgUndefinedTable) {
 			err = &Error{What: "it has no generator " + name, Hint: "Run nextid migrate feed up.", Err: err}
 		}
 		if err != nil || first > above {
@@ -103,7 +103,7 @@ func (s *Server) above(ctx context.Context, name string, last int64) error {
 		return err
 	}
 	if there {
-		if _, err = s.db.ExecContext(ctx, "SELECT setval($1, $2)", name, last); appdb.PostgresSays(err, pgIsBeyond) {
+		if _, err = s.db.ExecContext(ctx, "SELECT setval($1, $2)", name, last); appdb.Says(err, pgIsBeyond) {
 			err = nil
 		}
 	} else {

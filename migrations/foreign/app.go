@@ -100,11 +100,7 @@ func (a *Database) adopted(ctx context.Context) (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := fs.Sub(files, a.folder)
-	if err != nil {
-		return nil, err
-	}
-	return migrations.Provider(a.dialect, a.db, folder, versionTable)
+	return migrations.Provider(a.dialect, a.db, files, a.folder, versionTable)
 }
 
 // migrate applies the missing migrations.
@@ -188,11 +184,7 @@ func (a *Database) status(ctx context.Context) (s Status, err error) {
 // migrationsText returns the statements of all migrations of a folder. begin and end
 // stand around statements with semicolons.
 func migrationsText(dir, begin, end string) (string, error) {
-	folder, err := fs.Sub(files, dir)
-	if err != nil {
-		return "", err
-	}
-	names, ups, err := migrations.Texts(folder)
+	names, ups, err := migrations.Texts(files, dir)
 	var all strings.Builder
 	for i, name := range names {
 		fmt.Fprintf(&all, "\n-- ---- %s ----\n%s", name, ups[i])

@@ -102,7 +102,7 @@ func (p *postgres) install(ctx context.Context, c Config) error {
 		}
 		return p.connect(ctx, layouts+connectionSQL(c), c)
 	})
-	if appdb.PostgresSays(err, "42501") {
+	if appdb.Says(err, "42501") {
 		err = p.missingRights(ctx, c, err)
 	}
 	return err

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,10 +29,10 @@ const versionTable = "nextid_shard_version"
 type Error = appdb.Error
 
 var hints = appdb.Hints{
-	pgLockNotAvailable: "A transaction holds the sequence. Run it again when that has ended; up and reshard wait longer with --wait.",
-	"42501":            "Log in as the owner of the sequences and tables. The owner also needs the right to create tables in the schema.",
-	"1205":             "A transaction uses the table. Run it again when that has ended, or with a longer --wait.",
-	"1227":             "SET GLOBAL takes SUPER on MariaDB, SYSTEM_VARIABLES_ADMIN on MySQL 8. MariaDB without the right: nextid migrate feed.",
+	"55P03": "A transaction holds the sequence. Run it again when that has ended; up and reshard wait longer with --wait.",
+	"42501": "Log in as the owner of the sequences and tables. The owner also needs the right to create tables in the schema.",
+	"1205":  "A transaction uses the table. Run it again when that has ended, or with a longer --wait.",
+	"1227":  "SET GLOBAL takes SUPER on MariaDB, SYSTEM_VARIABLES_ADMIN on MySQL 8. MariaDB without the right: nextid migrate feed.",
 }
 
 // Member is the note in a shard's database, in table nextid_shard.
@@ -204,8 +203,7 @@ func (c *connection) together(ctx context.Context, f func() error) error {
 func (c *connection) patiently(ctx context.Context, statement string) error {
 	for deadline := time.Now().Add(c.wait); ; {
 		err := c.exec(ctx, statement)
-		timeout := appdb.PostgresSays(err, pgLockNotAvailable) || appdb.MySQLSays(err, erLockWaitTimeout)
-		if !timeout || time.Now().After(deadline) {
+		if !appdb.LockTimeout(err) || time.Now().After(deadline) {
 			return err
 		}
 	}
@@ -223,11 +221,7 @@ func (c *shard) install(ctx context.Context) error {
 	if c.dry == nil {
 		return c.migrate(ctx)
 	}
-	folder, err := fs.Sub(files, c.folder)
-	if err != nil {
-		return err
-	}
-	_, ups, err := migrations.Texts(folder)
+	_, ups, err := migrations.Texts(files, c.folder)
 	if err != nil {
 		return err
 	}
@@ -239,11 +233,7 @@ var comment = regexp.MustCompile(`--.*`)
 
 // migrate applies the missing migrations.
 func (c *connection) migrate(ctx context.Context) error {
-	folder, err := fs.Sub(files, c.folder)
-	if err != nil {
-		return err
-	}
-	provider, err := migrations.Provider(c.dialect, c.db, folder, versionTable)
+	provider, err := migrations.Provider(c.dialect, c.db, files, c.folder, versionTable)
 	if err == nil {
 		_, err = provider.Up(ctx)
 	}

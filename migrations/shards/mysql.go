@@ -26,11 +26,10 @@ const (
 
 // Error numbers of MySQL and MariaDB.
 const (
-	erLockWaitTimeout = 1205
-	erNoSuchThread    = 1094
-	erAccessDenied    = 1227
-	erSyntax          = 1064
-	erWrongType       = 1232
+	erNoSuchThread = "1094"
+	erAccessDenied = "1227"
+	erSyntax       = "1064"
+	erWrongType    = "1232"
 )
 
 // mysqlSystem describes MySQL and MariaDB. The lock is the server's, as the settings
@@ -95,7 +94,7 @@ func (s *mysqlShard) state(ctx context.Context) (State, error) {
 	// INNODB_TRX needs the right PROCESS. Without it, PROCESSLIST omits the sessions
 	// of other accounts, without an error.
 	err = appdb.Exec(ctx, s.conn, "SELECT COUNT(*) FROM information_schema.INNODB_TRX")
-	if st.blind = appdb.MySQLSays(err, erAccessDenied); err != nil && !st.blind {
+	if st.blind = appdb.Says(err, erAccessDenied); err != nil && !st.blind {
 		return st, err
 	}
 	if err := s.member(ctx, &st, ", scope, drain_below IS NOT NULL", &s.scope, &draining); err != nil {
@@ -154,7 +153,7 @@ func (s *mysqlShard) able(ctx context.Context) error {
 		return nil
 	}
 	err := appdb.Exec(ctx, s.conn, "SET GLOBAL auto_increment_increment = 'right?'")
-	if appdb.MySQLSays(err, erWrongType) {
+	if appdb.Says(err, erWrongType) {
 		return nil
 	}
 	return err
@@ -413,7 +412,7 @@ func (s *mysqlShard) replicates(ctx context.Context) (is bool, err error) {
 		query = "SHOW ALL SLAVES STATUS"
 	}
 	err = appdb.Each(ctx, s.conn, func(*sql.Rows) error { is = true; return nil }, query)
-	if appdb.MySQLSays(err, erAccessDenied, erSyntax) { // no right, or MySQL before 8.0.22
+	if appdb.Says(err, erAccessDenied, erSyntax) { // no right, or MySQL before 8.0.22
 		return false, nil
 	}
 	return is, err

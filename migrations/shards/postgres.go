@@ -16,10 +16,9 @@ import (
 	"nextid/migrations/appdb"
 )
 
-const (
-	pgLockNotAvailable = "55P03" // SQLSTATE of a lock_timeout
-	pgUsedUp           = "N0001" // raised by start; the message is the number that the column's type does not hold
-)
+// pgUsedUp is raised by start. The message is the number that the column's type does
+// not hold.
+const pgUsedUp = "N0001"
 
 // postgresSystem describes PostgreSQL. The key of the advisory lock is "shards". The
 // commit of last is synchronous, and makes the earlier ones of together durable.

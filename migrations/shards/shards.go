@@ -489,7 +489,7 @@ func (s *set) drain(ctx context.Context, one *shard, meanwhile string) error {
 			}
 			for _, session := range left {
 				err := one.exec(ctx, fmt.Sprintf("KILL CONNECTION %d", session.id))
-				if err != nil && !appdb.MySQLSays(err, erNoSuchThread) { // it has ended
+				if err != nil && !appdb.Says(err, erNoSuchThread) { // it has ended
 					return err
 				}
 			}

@@ -33,11 +33,7 @@ func placeFor(t testing.TB, urlOf func(user, database string) string, identified
 	name := fmt.Sprintf("d%d", places.Add(1))
 	execute(t, open(t, urlOf("root", "mysql")), "CREATE DATABASE "+name)
 	db := open(t, urlOf("root", name))
-	folder, err := migrations.Folder("store/mysql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := goose.NewProvider(goose.DialectMySQL, db, folder, goose.WithTableName(migrations.VersionTable))
+	p, err := migrations.Provider(goose.DialectMySQL, db, migrations.Files, "store/mysql", migrations.VersionTable)
 	if err != nil {
 		t.Fatal(err)
 	}

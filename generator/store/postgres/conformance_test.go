@@ -34,11 +34,7 @@ func placeFor(t testing.TB, urlOf func(user string) string) string {
 	admin := withPath(urlOf("postgres"), schema)
 	db := open(t, admin)
 	execute(t, db, "CREATE SCHEMA "+schema)
-	folder, err := migrations.Folder("store/postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, folder, goose.WithTableName(migrations.VersionTable))
+	p, err := migrations.Provider(goose.DialectPostgres, db, migrations.Files, "store/postgres", migrations.VersionTable)
 	if err != nil {
 		t.Fatal(err)
 	}

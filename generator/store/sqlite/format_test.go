@@ -61,12 +61,7 @@ func older(t *testing.T, file string) {
 	t.Helper()
 	db := connect(file)
 	defer db.Close()
-	folder, err := migrations.Folder(sqliteMigrations)
-	if err != nil {
-		t.Fatal(err)
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, folder,
-		goose.WithTableName(migrations.VersionTable), goose.WithDisableGlobalRegistry(true))
+	provider, err := migrations.Provider(goose.DialectSQLite3, db, migrations.Files, sqliteMigrations, migrations.VersionTable)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -211,11 +211,7 @@ func (s *session) migrate(ctx context.Context) error {
 	if err != nil || format == formatVersion {
 		return err
 	}
-	folder, err := migrations.Folder(sqliteMigrations)
-	if err != nil {
-		return err
-	}
-	provider, err := migrations.Provider(goose.DialectSQLite3, s.db, folder, migrations.VersionTable)
+	provider, err := migrations.Provider(goose.DialectSQLite3, s.db, migrations.Files, sqliteMigrations, migrations.VersionTable)
 	if err != nil {
 		return err
 	}

@@ -32,19 +32,15 @@ func TestSoundSQLite(t *testing.T) {
 }
 
 func TestFormatVersionIsTheNewestMigration(t *testing.T) {
-	folder, err := migrations.Folder(sqliteMigrations)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := fs.Glob(folder, "*.sql")
+	names, err := fs.Glob(migrations.Files, sqliteMigrations+"/*.sql")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("%v, %v", names, err)
 	}
-	newest := path.Base(names[len(names)-1])
-	if !strings.HasPrefix(newest, fmt.Sprintf("%05d_", formatVersion)) {
+	newest := names[len(names)-1]
+	if !strings.HasPrefix(path.Base(newest), fmt.Sprintf("%05d_", formatVersion)) {
 		t.Errorf("formatVersion is %d, the newest migration %s", formatVersion, newest)
 	}
-	text, err := fs.ReadFile(folder, newest)
+	text, err := migrations.Files.ReadFile(newest)
 	if err != nil {
 		t.Fatal(err)
 	}
