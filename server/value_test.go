@@ -38,7 +38,7 @@ func TestValuesReadTheirTexts(t *testing.T) {
 		{"worker id", workerSource(&c.WorkerID), map[string]string{
 			"auto": "auto", "AUTO": "auto", "0": "0", "1023": "1023", "-1": "", "2147483648": "", "x": "",
 			"ordinal": "ordinal", "env:POD": "env:POD", "env:": "", "3/7": "3/7", "ordinal/env:POD": "ordinal/env:POD", "3/": "", "3/7/1": "",
-			"mac": "mac", "ip": "ip", "disposable": "disposable", "redis://u:p@h:1/2?key=k": "redis://u:xxxxx@h:1/2?key=k", "redis:": "",
+			"mac": "mac", "ip": "", "disposable": "disposable", "redis://u:p@h:1/2?key=k": "redis://u:xxxxx@h:1/2?key=k", "redis:": "",
 			"leaf:zookeeper://a,b:1/snowflake/x": "leaf:zookeeper://a,b:1/snowflake/x", "leaf:": "", "leaf:zookeeper://a": "",
 		}},
 		{"words", words(&c.Audit.Names), map[string]string{"a, b": "a,b", "a,\tb\n": "a,b"}},

@@ -35,7 +35,7 @@ func TestWorkerIDSources(t *testing.T) {
 	}
 	env := []string{"POD=12"}
 	for text, planned := range map[string]int64{
-		"11": 11, "env:POD": 12, "13/14": 13<<5 | 14, "mac": -1, "ip": -1, "disposable": -1, "leaf:zookeeper://127.0.0.1:1/snowflake/x": -1, url: -1,
+		"11": 11, "env:POD": 12, "13/14": 13<<5 | 14, "mac": -1, "disposable": -1, "leaf:zookeeper://127.0.0.1:1/snowflake/x": -1, url: -1,
 	} {
 		t.Run(text, func(t *testing.T) {
 			first := startServer(t, env, "--store", url, "--worker-id", text, "--worker-slice", "8s")

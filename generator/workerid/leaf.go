@@ -70,6 +70,20 @@ func parseLeaf(text string) (opener, error) {
 	}, nil
 }
 
+// ownAddress returns the first IPv4 address of this host except the loopback.
+func ownAddress() (net.IP, error) {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, fmt.Errorf("the addresses of this host: %w", err)
+	}
+	for _, a := range all {
+		if n, ok := a.(*net.IPNet); ok && !n.IP.IsLoopback() && n.IP.To4() != nil {
+			return n.IP.To4(), nil
+		}
+	}
+	return nil, errors.New("this host has no IPv4 address but the loopback")
+}
+
 func (l leaf) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) {
 	n, err := l.number(ctx)
 	if err != nil {

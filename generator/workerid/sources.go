@@ -3,7 +3,6 @@ package workerid
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -76,38 +75,6 @@ func hashCode(s string) int32 {
 		h = 31*h + int32(s[i])
 	}
 	return h
-}
-
-// address is sonyflake's way: the low 16 bits of the host's IPv4 address.
-type address [4]byte
-
-func newAddress() (address, error) {
-	ip, err := ownAddress()
-	if err != nil {
-		return address{}, err
-	}
-	return address(ip), nil
-}
-
-// ownAddress returns the first IPv4 address of this host except the loopback.
-func ownAddress() (net.IP, error) {
-	all, err := net.InterfaceAddrs()
-	if err != nil {
-		return nil, fmt.Errorf("the addresses of this host: %w", err)
-	}
-	for _, a := range all {
-		if n, ok := a.(*net.IPNet); ok && !n.IP.IsLoopback() && n.IP.To4() != nil {
-			return n.IP.To4(), nil
-		}
-	}
-	return nil, errors.New("this host has no IPv4 address but the loopback")
-}
-
-func (a address) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
-	return worker.Wish{
-		ID:   (int64(a[2])<<8 | int64(a[3])) % w.IDs(),
-		Note: "with sonyflake's rule both servers would have issued the same ids",
-	}, nil
 }
 
 // handOut is a counter in Redis that wraps around. Scripts of this kind return a

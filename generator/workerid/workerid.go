@@ -50,7 +50,6 @@ const maxWorkerID = 1<<31 - 1
 //	3/7                datacenter 3, worker 7; each part may also be ordinal or env:VARIABLE
 //	disposable         a new one at each start, as Baidu's table WORKER_NODE
 //	mac                from the network card and the process, as MyBatis-Plus
-//	ip                 the low bits of the host's IPv4 address, as sonyflake
 //	leaf:URL           the sequence of a node in ZooKeeper, as Meituan's Leaf
 //	redis://…          a counter in Redis, by a script
 func Check(text string) error {
@@ -99,7 +98,6 @@ var simple = map[string]opener{
 	Auto:         func(Config) (wisher, error) { return worker.Any{}, nil },
 	"disposable": func(cfg Config) (wisher, error) { return disposable{cfg.Store}, nil },
 	"mac":        func(Config) (wisher, error) { return newHardware(os.Getpid()) },
-	"ip":         func(Config) (wisher, error) { return newAddress() },
 }
 
 // parse returns the opener of a source, or an error if text has no known form.
@@ -155,7 +153,7 @@ func (b both) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
 // environment at each call.
 type number func() (int64, error)
 
-const forms = "auto, a number, ordinal, env:VARIABLE, DATACENTER/WORKER, disposable, mac, ip, leaf:zookeeper://HOST:2181/snowflake/NAME or redis://HOST:6379"
+const forms = "auto, a number, ordinal, env:VARIABLE, DATACENTER/WORKER, disposable, mac, leaf:zookeeper://HOST:2181/snowflake/NAME or redis://HOST:6379"
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 

@@ -105,12 +105,6 @@ func TestHardwareIsThatOfMyBatisPlus(t *testing.T) {
 	}
 }
 
-func TestAddressIsThatOfSonyflake(t *testing.T) {
-	if got := wish(t, address{10, 1, 2, 3}, worker.Width{Worker: 16}); got.ID != 2<<8|3 || got.Firm {
-		t.Errorf("%+v", got)
-	}
-}
-
 // TestDisposableIsNewAtEachStart also checks that the count wraps around, where
 // Baidu's ends.
 func TestDisposableIsNewAtEachStart(t *testing.T) {
