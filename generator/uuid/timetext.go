@@ -23,7 +23,6 @@ type ulidMaker struct {
 	clock generator.Clock
 
 	mu        sync.Mutex
-	random    randomBytes
 	until     time.Duration // monotonic time up to which the last reading of the wall clock is valid
 	ms        uint64
 	high, low uint64 // the 80 random bits of the last ULID: 16 and 64
@@ -38,12 +37,13 @@ func (m *ulidMaker) make() (string, error) {
 		ms = uint64(wall) / uint64(time.Millisecond)
 		m.until = now + time.Millisecond - time.Duration(wall)%time.Millisecond
 	}
+	var b [10]byte
+	fillRandom(b[:])
 	if ms > m.ms {
-		b := m.random.Next(10)
-		m.ms, m.high, m.low = ms, uint64(binary.BigEndian.Uint16(b)), binary.BigEndian.Uint64(b[2:])
+		m.ms, m.high, m.low = ms, uint64(binary.BigEndian.Uint16(b[:])), binary.BigEndian.Uint64(b[2:])
 	} else {
 		var carry uint64
-		m.low, carry = bits.Add64(m.low, 1+uint64(binary.BigEndian.Uint32(m.random.Next(4))), 0)
+		m.low, carry = bits.Add64(m.low, 1+uint64(binary.BigEndian.Uint32(b[:])), 0)
 		if m.high += carry; m.high == 1<<16 { // above the greatest ULID of the millisecond
 			m.ms, m.high = m.ms+1, 0
 		}

@@ -13,6 +13,7 @@
 package uuid
 
 import (
+	"bufio"
 	"crypto/md5"
 	"crypto/rand"
 	"crypto/sha1"
@@ -287,46 +288,19 @@ func (u UUID) String() string {
 	return string(b[:])
 }
 
-// Bytes of crypto/rand are read for many ids at once. An id needs about ten bytes,
-// and one system call per id would cost more than the rest of the id. sync.Pool
-// keeps a buffer per processor, so that no draw waits for a lock.
-
-// randomSize is the number of bytes read at a time.
+// randomSize is the number of bytes of crypto/rand that are read at a time. An id needs
+// about ten bytes, and one system call per id would cost more than the rest of the id.
 const randomSize = 1024
 
-// randomBytes is a buffer of random bytes for one goroutine at a time. The zero
-// value is ready for use.
-type randomBytes struct {
-	bytes [randomSize]byte
-	left  int // unused, at the end of bytes
-	given int // returned by the last Next, before the unused ones
-}
+// randomPool keeps a reader per processor, so that no draw waits for a lock.
+var randomPool = sync.Pool{New: func() any { return bufio.NewReaderSize(rand.Reader, randomSize) }}
 
-// Next returns n random bytes, at most 64. They are valid until the next call,
-// which clears them.
-func (f *randomBytes) Next(n int) []byte {
-	end := randomSize - f.left
-	clear(f.bytes[end-f.given : end])
-	if f.left < n {
-		_, _ = rand.Read(f.bytes[:]) // does not fail
-		f.left, end = randomSize, 0
-	}
-	f.left, f.given = f.left-n, n
-	return f.bytes[end : end+n]
-}
-
-var randomPool = sync.Pool{New: func() any { return new(randomBytes) }}
-
-// fillRandom fills b with random bytes. It cannot fail. It may be called by several
-// goroutines at once.
+// fillRandom fills b, of at most randomSize bytes, with random bytes. It cannot fail. It
+// may be called by several goroutines at once.
 func fillRandom(b []byte) {
-	f := randomPool.Get().(*randomBytes)
-	for len(b) > 0 {
-		n := min(len(b), 64)
-		part := f.Next(n)
-		copy(b, part)
-		clear(part)
-		b = b[n:]
-	}
-	randomPool.Put(f)
+	r := randomPool.Get().(*bufio.Reader)
+	next, _ := r.Peek(len(b)) // crypto/rand does not fail
+	copy(b, next)             // io.ReadFull would put b on the heap
+	_, _ = r.Discard(len(b))
+	randomPool.Put(r)
 }
