@@ -1,4 +1,4 @@
-// Package idrun writes ids in decimal, and runs of ids for both protocols.
+// Package idrun writes runs of ids for both protocols.
 //
 // Most answers of a server are runs: the rows of one statement, or the answers to
 // pipelined requests. Two messages of a run differ in the last digits of their id.
@@ -8,9 +8,7 @@ package idrun
 
 import (
 	"bytes"
-	"math/bits"
 	"slices"
-	"strconv"
 
 	"nextid/generator"
 )
@@ -107,41 +105,6 @@ func putDigits(digits *[4]byte, low int) {
 var pairs = func() (p [200]byte) {
 	for i := range 100 {
 		p[2*i], p[2*i+1] = byte('0'+i/10), byte('0'+i%10)
-	}
-	return p
-}()
-
-// AppendID appends an id in decimal. It writes the digits in place;
-// strconv.AppendInt would copy them from a buffer.
-func AppendID(dst []byte, id int64) []byte {
-	if id < 0 {
-		return strconv.AppendInt(dst, id, 10)
-	}
-	rest := uint64(id)
-	n := bits.Len64(rest|1) * 1233 >> 12 // digits, or one less: 1233/4096 is about log10(2)
-	if rest|1 >= powers[n] {
-		n++
-	}
-	dst = slices.Grow(dst, n)
-	end := len(dst) + n
-	dst = dst[:end]
-	for rest >= 100 {
-		low := rest % 100 * 2
-		rest /= 100
-		end -= 2
-		dst[end], dst[end+1] = pairs[low], pairs[low+1]
-	}
-	if rest >= 10 {
-		dst[end-2] = byte('0' + rest/10)
-	}
-	dst[end-1] = byte('0' + rest%10)
-	return dst
-}
-
-// powers holds the powers of 10 that fit in a uint64.
-var powers = func() (p [20]uint64) {
-	for i, v := 0, uint64(1); i < len(p); i, v = i+1, v*10 {
-		p[i] = v
 	}
 	return p
 }()

@@ -2,6 +2,7 @@ package mysqlwire
 
 import (
 	"encoding/binary"
+	"strconv"
 
 	"nextid/generator"
 	"nextid/sqlfuncs"
@@ -96,7 +97,7 @@ func (c *conn) appendRun(dst []byte, r generator.Range, binary bool) []byte {
 func appendIDText(dst []byte, seq byte, id int64) (_ []byte, idEnd int) {
 	at := len(dst)
 	dst = append(dst, 0, 0, 0, seq, 0)
-	dst = idrun.AppendID(dst, id)
+	dst = strconv.AppendInt(dst, id, 10)
 	n := len(dst) - at
 	dst[at], dst[at+headerSize] = byte(n-headerSize), byte(n-headerSize-1)
 	return dst, n

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"strconv"
 
 	"nextid/generator"
 	"nextid/sqlfuncs"
@@ -165,7 +166,7 @@ func appendRun(dst []byte, r generator.Range, binary bool) []byte {
 func appendIDText(dst []byte, _, id int64) (_ []byte, idEnd int) {
 	at := len(dst)
 	dst = append(dst, 'D', 0, 0, 0, 0, 0, 1, 0, 0, 0, 0)
-	dst = idrun.AppendID(dst, id)
+	dst = strconv.AppendInt(dst, id, 10)
 	n := len(dst) - at
 	binary.BigEndian.PutUint32(dst[at+1:], uint32(n-1))
 	binary.BigEndian.PutUint32(dst[at+7:], uint32(n-11))
@@ -182,7 +183,7 @@ func appendIDBinary(dst []byte, _, id int64) (_ []byte, idEnd int) {
 // appendIDCopy appends a CopyData with the id as a line of COPY's text format.
 func appendIDCopy(dst []byte, _, id int64) (_ []byte, idEnd int) {
 	at := len(dst)
-	dst = append(idrun.AppendID(append(dst, 'd', 0, 0, 0, 0), id), '\n')
+	dst = append(strconv.AppendInt(append(dst, 'd', 0, 0, 0, 0), id, 10), '\n')
 	n := len(dst) - at
 	binary.BigEndian.PutUint32(dst[at+1:], uint32(n-1))
 	return dst, n - 1
