@@ -8,6 +8,7 @@ package idrun
 
 import (
 	"bytes"
+	"slices"
 
 	"nextid/generator"
 )
@@ -17,6 +18,11 @@ const (
 	// messages are copies of one.
 	copied = 10_000
 
+	// shortMessage is the size up to which a message is copied with two
+	// 16-byte moves. A row with one id of 20 digits has 31 bytes in the
+	// PostgreSQL protocol and 25 in MySQL's.
+	shortMessage = 32
+
 	// maxRepeats bounds Repeats. So it bounds the bytes that are appended before
 	// Out.FlushFull is called.
 	maxRepeats = 128
@@ -25,7 +31,8 @@ const (
 // Append appends a message for each id of r. message appends the i-th message. It
 // returns the index in the message at which the digits of the id end, -1 if the
 // message must not be copied. number is the index of a byte that counts the messages
-// modulo 256; 0: there is none.
+// modulo 256; 0: there is none. Messages that count must have at most shortMessage
+// bytes.
 func Append(dst []byte, r generator.Range, number int, message func(dst []byte, i, id int64) (_ []byte, end int)) []byte {
 	for i := int64(0); i < r.Count; {
 		id, at := r.First+i*r.Step, len(dst)
@@ -55,21 +62,37 @@ func alike(first, step, count int64) int64 {
 }
 
 // appendCopies appends n copies of the message dst[at:]. In each copy the last four
-// digits, at the index digits, are low plus a multiple of step.
+// digits, at the index digits, are low plus a multiple of step. A short message is
+// copied as 32 bytes, the end of which the next copy overwrites.
 func appendCopies(dst []byte, at, digits, number, n, low, step int) []byte {
-	message := dst[at:len(dst):len(dst)]
-	serial := message[number]
+	size := len(dst) - at
+	if n == 0 || size > shortMessage {
+		message := dst[at:len(dst):len(dst)]
+		for range n {
+			low += step
+			start := len(dst)
+			dst = append(dst, message...)
+			putDigits((*[4]byte)(dst[start+digits:]), low)
+		}
+		return dst
+	}
+	end := len(dst)
+	dst = slices.Grow(dst, n*size+shortMessage)
+	message := *(*[shortMessage]byte)(dst[at : at+shortMessage])
+	serial, counts, rest := message[number], byte(1), dst[end:cap(dst)]
+	if number == 0 {
+		counts = 0
+	}
 	for range n {
 		low += step
-		start := len(dst)
-		dst = append(dst, message...)
-		putDigits((*[4]byte)(dst[start+digits:]), low)
-		if number > 0 {
-			serial++
-			dst[start+number] = serial
-		}
+		serial += counts
+		copied := (*[shortMessage]byte)(rest)
+		*copied = message
+		copied[number%shortMessage] = serial
+		putDigits((*[4]byte)(copied[digits:]), low)
+		rest = rest[size:]
 	}
-	return dst
+	return dst[:end+n*size]
 }
 
 // putDigits writes low, 0 to 9999, as four digits.
