@@ -118,13 +118,12 @@ func (r *run) feed(c *contestant) {
 func (r *run) dial(c *contestant, i int, client *load.Client) {
 	at := i % len(c.on)
 	link := r.Dial(client, c.on[at].URL)
-	link.Values = c.generated()
 	for _, sql := range c.session {
 		_, err := link.Exec(r.Ctx, fill(sql, c.table, at, len(c.on)))
 		r.Must(err)
 	}
 	if c.sourceURL != "" {
-		r.Dial(client, c.sourceURL).Values = true
+		r.Dial(client, c.sourceURL)
 	}
 }
 

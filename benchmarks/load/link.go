@@ -29,12 +29,9 @@ type Link struct {
 	fd       int
 	in       []byte // in[:filled] was received and not scanned
 	filled   int
-	ids      []ID  // of the present answers, if Values is set
+	ids      []ID  // of the present answers: the first column of each row, or the number that an INSERT generated
 	failed   error // of the present answer: an error that the server has sent
-	// Values makes the Link parse ids in answers: the first column of each row,
-	// or the number that an INSERT generated. Parsing costs some time.
-	Values  bool
-	traffic int64 // bytes sent and received
+	traffic  int64 // bytes sent and received
 }
 
 // Dial connects to postgres://, mysql://, mariadb:// or redis://. A Unix socket
@@ -151,9 +148,6 @@ func (l *Link) Execute(dst []byte, args ...string) []byte { return l.protocol.ex
 // those that came before it. After a server's error the connection can be used if
 // the server keeps it open.
 func (l *Link) Exec(ctx context.Context, sql string) ([]ID, error) {
-	before := l.Values
-	l.Values = true
-	defer func() { l.Values = before }()
 	ids, err := l.Exchange(ctx, l.Query(nil, sql), 1)
 	if err != nil && len(sql) > 100 {
 		sql = sql[:100] + " …"

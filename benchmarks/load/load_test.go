@@ -57,7 +57,6 @@ func loads(t *testing.T, dsn, next string) {
 			c := Config{Length: 300 * time.Millisecond, Rate: way.rate}
 			for range 4 {
 				l := dial(t, dsn)
-				l.Values = true
 				c.Clients = append(c.Clients, Client{[]*Link{l}, &loggedWork{log, Step{0, slices.Repeat(way.bytes(l), way.depth), way.depth}}})
 			}
 			r, err := Run(t.Context(), c)

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"strconv"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 )
@@ -24,28 +24,11 @@ func (id ID) Compare(other ID) int {
 
 // add parses a decimal number or a UUID of an answer. It ignores other texts.
 func (l *Link) add(text []byte) {
-	if !l.Values {
-		return
+	if n, err := strconv.ParseUint(string(text), 10, 64); err == nil {
+		l.ids = append(l.ids, ID{Lo: n})
+	} else if u, err := uuid.ParseBytes(text); err == nil {
+		l.ids = append(l.ids, ID{binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])})
 	}
-	var id ID
-	if len(text) == 36 && text[8] == '-' {
-		var raw [16]byte
-		if n, err := hex.Decode(raw[:], bytes.ReplaceAll(text, []byte("-"), nil)); err != nil || n != 16 {
-			return
-		}
-		id = ID{binary.BigEndian.Uint64(raw[:8]), binary.BigEndian.Uint64(raw[8:])}
-	} else {
-		if len(text) == 0 || len(text) > 20 {
-			return
-		}
-		for _, c := range text {
-			if c < '0' || c > '9' {
-				return
-			}
-			id.Lo = id.Lo*10 + uint64(c-'0')
-		}
-	}
-	l.ids = append(l.ids, id)
 }
 
 // protocol encodes requests and decodes answers of a wire protocol.
@@ -175,7 +158,7 @@ func (p *mysqlProtocol) scan(in []byte, l *Link) (size int, ends bool) {
 		return size, true
 	case p.part == mysqlBegin && packet[0] == 0: // OK, with the number of rows and the id that an INSERT generated
 		_, rest := lengthEncoded(packet[1:])
-		if id, _ := lengthEncoded(rest); id != 0 && l.Values {
+		if id, _ := lengthEncoded(rest); id != 0 {
 			l.ids = append(l.ids, ID{Lo: id})
 		}
 		return size, true
@@ -187,7 +170,7 @@ func (p *mysqlProtocol) scan(in []byte, l *Link) (size int, ends bool) {
 	case p.part == mysqlPrepared:
 		p.part, p.statement = mysqlDescription, binary.LittleEndian.Uint32(packet[1:])
 	case p.part == mysqlRows && p.binary: // a BIGINT after a zero byte and a NULL bitmap of one byte
-		if l.Values && len(packet) >= 10 {
+		if len(packet) >= 10 {
 			l.ids = append(l.ids, ID{Lo: binary.LittleEndian.Uint64(packet[2:])})
 		}
 	case p.part == mysqlRows:

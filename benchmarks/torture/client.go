@@ -198,7 +198,6 @@ func (n *node) dial(ctx context.Context, w way, sql string) (*load.Link, error) 
 	if err != nil {
 		return nil, err
 	}
-	link.Values = true
 	if w.prepared {
 		if err := link.Prepare(ctx, sql); err != nil {
 			link.Close()
