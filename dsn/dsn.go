@@ -103,11 +103,20 @@ func Text(u *url.URL, hosts []string) string {
 	return strings.Replace(shown.String(), hostsMark, strings.Join(hosts, ","), 1)
 }
 
-// Redacted returns a URL with several hosts for messages, without password and
-// parameters.
+// secretParameters lists the URL parameters with secret values.
+var secretParameters = []string{"password", "sslpassword", "passwd", "secret", "token"}
+
+// Redacted returns a URL with several hosts for messages: its secrets are replaced by
+// xxxxx.
 func Redacted(u *url.URL, hosts []string) string {
-	shown := *u
-	shown.Host, shown.RawQuery = hostsMark, ""
+	shown, query := *u, u.Query()
+	for key := range query {
+		if slices.Contains(secretParameters, strings.ToLower(key)) {
+			query.Set(key, "xxxxx")
+			shown.RawQuery = query.Encode()
+		}
+	}
+	shown.Host = hostsMark
 	return strings.Replace(shown.Redacted(), hostsMark, strings.Join(hosts, ","), 1)
 }
 

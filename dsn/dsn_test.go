@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 	if err != nil || len(hosts) != 3 || hosts[2] != "[::1]:2" || u.Query().Get("y") != "z" {
 		t.Errorf("%v %v %v", u, hosts, err)
 	}
-	if shown := Redacted(u, hosts); shown != "etcds://u:xxxxx@a:1,b,[::1]:2/x" {
+	if shown := Redacted(u, hosts); shown != "etcds://u:xxxxx@a:1,b,[::1]:2/x?y=z" {
 		t.Error(shown)
 	}
 	if _, _, err := Parse("nothing"); err == nil {

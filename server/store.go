@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -64,7 +63,10 @@ func (u StoreURL) String() string {
 	case u.Scheme == StoreMemory:
 		return StoreMemory + ":"
 	case u.URL != "":
-		return redacted(u.URL)
+		if parsed, hosts, err := dsn.Parse(u.URL); err == nil {
+			return dsn.Redacted(parsed, hosts)
+		}
+		return "(a URL that cannot be read)"
 	}
 	return u.Scheme + ":" + u.File
 }
@@ -83,28 +85,6 @@ func (u StoreURL) WithPassword(password string) string {
 	}
 	parsed.User = url.UserPassword(parsed.User.Username(), password)
 	return dsn.Text(parsed, hosts)
-}
-
-// secretParameters lists the URL parameters with secret values.
-var secretParameters = []string{"password", "sslpassword", "passwd", "secret", "token"}
-
-// redacted returns a URL for messages: its secrets are replaced by xxxxx.
-func redacted(text string) string {
-	u, hosts, err := dsn.Parse(text)
-	if err != nil {
-		return "(a URL that cannot be read)"
-	}
-	query := u.Query()
-	for key := range query {
-		if slices.Contains(secretParameters, strings.ToLower(key)) {
-			query.Set(key, "xxxxx")
-			u.RawQuery = query.Encode()
-		}
-	}
-	if _, has := u.User.Password(); has {
-		u.User = url.UserPassword(u.User.Username(), "xxxxx")
-	}
-	return dsn.Text(u, hosts)
 }
 
 // In returns u with the file of the embedded store filled in. data is the data
