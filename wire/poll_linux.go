@@ -24,9 +24,10 @@ const (
 
 	// stuckAfter is the interval of the watchdog. A statement makes other
 	// connections wait no longer than twice that. After quietAfter intervals without
-	// traffic the watchdog sleeps.
-	stuckAfter = 4 * time.Millisecond
-	quietAfter = 250
+	// traffic the interval is quietInterval, until there is some.
+	stuckAfter    = 4 * time.Millisecond
+	quietAfter    = 250
+	quietInterval = 50 * time.Millisecond
 
 	// lostAfter is the time from the end of a client's input to the end of its
 	// statement. A client that only half-closes gets the answers that take less.
@@ -55,9 +56,7 @@ type poller struct {
 	sockets [maxFD >> chunkBits]atomic.Pointer[[1 << chunkBits]atomic.Pointer[socket]]
 	serial  atomic.Uint32 // of the last socket adopted
 
-	asleep atomic.Bool   // the watchdog sleeps
-	wake   chan struct{} // wakes the watchdog
-	done   chan struct{} // closed by close
+	done chan struct{} // closed by close
 }
 
 // The index of the table of sockets is their file descriptors, which are small. The
@@ -72,14 +71,13 @@ const (
 // batches. A helper polls by itself, without waiting, as long as there are many
 // events. Otherwise it would be idle until the main batch is done.
 //
-// The goroutine that works on a batch owns it. A goroutine that changes step from
-// the owner's value to 0 becomes the owner.
+// The goroutine that works on a batch owns it. A goroutine that raises step from the
+// owner's value becomes the owner.
 type batch struct {
 	poller  *poller
 	events  [batchSize]syscall.EpollEvent
 	n, next int
-	serial  uint64
-	step    atomic.Uint64 // number of the event being worked on, 0: none
+	step    atomic.Uint64 // only grows; odd while an event is being worked on
 	seen    uint64        // step at the watchdog's last look
 	helper  bool          // not the main batch
 	taken   atomic.Bool   // of a helper: in use
@@ -97,7 +95,7 @@ func newPoller() (*poller, error) {
 		_ = syscall.Close(epfd)
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
-	p := &poller{epfd: epfd, wakeFD: wakeFD, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	p := &poller{epfd: epfd, wakeFD: wakeFD, done: make(chan struct{})}
 	p.prepare(runtime.GOMAXPROCS(0))
 	p.start, p.fetch = func(helper *batch) { go p.run(helper) }, p.pwait
 	if err := syscall.EpollCtl(epfd, syscall.EPOLL_CTL_ADD, p.wakeFD, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(p.wakeFD)}); err != nil {
@@ -149,9 +147,10 @@ func (p *poller) run(b *batch) {
 				p.end()
 				return
 			}
-			serial := p.begin(b)
-			p.dispatch(event, b, serial)
-			if !b.step.CompareAndSwap(serial, 0) {
+			step := b.step.Load() + 1
+			b.step.Store(step) // from here on the watchdog may give the batch to another owner
+			p.dispatch(event, b, step)
+			if !b.step.CompareAndSwap(step, step+1) {
 				return
 			}
 		}
@@ -172,33 +171,6 @@ func (p *poller) more(b *batch) bool {
 	if b.n < minPart || p.fetch(b, p.most, 0) == 0 {
 		b.taken.Store(false)
 		return false
-	}
-	return true
-}
-
-// begin marks that the owner of a batch works on its next event, and wakes the
-// watchdog if it sleeps. begin stores step and then loads asleep; sleep stores
-// asleep and then loads step. So at least one of them sees the other's store. If
-// begin loaded first, the watchdog could fall asleep in between and miss a blocked
-// loop.
-func (p *poller) begin(b *batch) (serial uint64) {
-	serial = b.serial + 1
-	b.serial = serial
-	b.step.Store(serial) // from here on the watchdog may give the batch to another owner
-	if p.asleep.Load() && p.asleep.CompareAndSwap(true, false) {
-		p.wake <- struct{}{} // never blocks: the watchdog receives before it sleeps again
-	}
-	return serial
-}
-
-// sleep marks that the watchdog is about to wait for wake. It returns false if a
-// batch is being worked on.
-func (p *poller) sleep() bool {
-	p.asleep.Store(true)
-	for _, b := range p.batches {
-		if b.step.Load() != 0 {
-			return !p.asleep.CompareAndSwap(true, false) // if that fails, begin sends to wake
-		}
 	}
 	return true
 }
@@ -267,7 +239,7 @@ func (p *poller) split(b *batch) {
 
 // dispatch handles an event. A hang-up ends the statements of the connection after
 // lostAfter.
-func (p *poller) dispatch(event syscall.EpollEvent, b *batch, serial uint64) {
+func (p *poller) dispatch(event syscall.EpollEvent, b *batch, step uint64) {
 	s := p.find(int(event.Fd))
 	if s == nil || s.serial != uint32(event.Pad) {
 		return // the event is of a socket that has been closed
@@ -280,20 +252,20 @@ func (p *poller) dispatch(event syscall.EpollEvent, b *batch, serial uint64) {
 		s.wakeWriter()
 	}
 	if event.Events&^uint32(syscall.EPOLLOUT) != 0 && s.claim() {
-		s.conn.serveReady(loop{b, serial})
+		s.conn.serveReady(loop{b, step})
 	}
 }
 
 // loop is the owner's claim on an event; the zero value is none.
 type loop struct {
-	batch  *batch
-	serial uint64
+	batch *batch
+	step  uint64
 }
 
 // handOver lets another goroutine go on with the loop: this connection may take
 // long.
 func (l *loop) handOver() {
-	if l.batch != nil && l.batch.step.CompareAndSwap(l.serial, 0) {
+	if l.batch != nil && l.batch.step.CompareAndSwap(l.step, l.step+1) {
 		go l.batch.poller.run(l.batch)
 	}
 	l.batch = nil
@@ -310,30 +282,25 @@ func (p *poller) watch() {
 			return
 		case <-ticker.C:
 		}
-		moved := uint64(0)
+		steps := uint64(0)
 		for _, b := range p.batches {
 			step := b.step.Load()
-			moved += step
-			if step != 0 && step == b.seen && b.step.CompareAndSwap(step, 0) {
+			steps += step
+			if step%2 == 1 && step == b.seen && b.step.CompareAndSwap(step, step+1) {
 				go p.run(b)
 			}
 			b.seen = step
 		}
-		if moved != last {
-			quiet, last = 0, moved
+		if steps == last {
+			if quiet++; quiet == quietAfter {
+				ticker.Reset(quietInterval)
+			}
 			continue
 		}
-		if quiet++; quiet < quietAfter || !p.sleep() {
-			continue
+		if quiet >= quietAfter {
+			ticker.Reset(stuckAfter)
 		}
-		ticker.Stop()
-		select {
-		case <-p.done:
-			return
-		case <-p.wake:
-		}
-		quiet = 0
-		ticker.Reset(stuckAfter)
+		quiet, last = 0, steps
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,72 +123,14 @@ func TestAnswersReachTheirConnection(t *testing.T) {
 	waitGone(t, s)
 }
 
-// In every interleaving of the loop and its watchdog, a watchdog that sleeps while
-// an event is being worked on has been woken.
-func TestWatchdogMissesNoWakeUp(t *testing.T) {
-	rounds := int64(100_000)
-	if raceEnabled { // a round takes a millisecond then
-		rounds = 5_000
-	}
-	p := &poller{batches: []*batch{{}, {helper: true}}, wake: make(chan struct{}, 1)}
-	var ready, begun atomic.Int64 // rounds
-	until := func(n *atomic.Int64, round int64) {
-		for spins := 0; n.Load() < round; spins++ {
-			if spins > 2000 {
-				runtime.Gosched() // the other side has no processor
-			}
-		}
-	}
-	var loop sync.WaitGroup
-	loop.Go(func() {
-		for round := int64(1); round <= rounds; round++ {
-			until(&ready, round)
-			for range round % 40 { // begin meets sleep in different places
-				ready.Load()
-			}
-			p.begin(p.batches[round%2])
-			begun.Store(round)
-		}
-	})
-	for round := int64(1); round <= rounds; round++ {
-		ready.Store(round)
-		for range round / 40 % 80 {
-			ready.Load()
-		}
-		slept := p.sleep()
-		until(&begun, round)
-		if slept {
-			select {
-			case <-p.wake:
-			default:
-				t.Fatalf("round %d: the watchdog sleeps while the loop works", round)
-			}
-		}
-		if p.asleep.Load() {
-			t.Fatalf("round %d: the watchdog is awake and does not know it", round)
-		}
-		p.batches[0].step.Store(0)
-		p.batches[1].step.Store(0)
-	}
-	loop.Wait()
-}
-
-// A quiet server's watchdog sleeps, and wakes up for the next statement that
-// does not move.
-func TestWatchdogWakesUp(t *testing.T) {
+// The watchdog of a server without traffic finds the next statement that does not
+// move.
+func TestWatchdogOfAQuietServer(t *testing.T) {
 	s, shared := linesServer(Limits{})
 	l := listenTCP(t)
 	serve(t, s, l)
 	stuck, other := dialTCP(t, l).login(), dialTCP(t, l).login()
-	asleep := func() bool { // the poller is made for the first client that has logged in
-		p := s.poller.Load()
-		return p != nil && p.asleep.Load()
-	}
-	for deadline := time.Now().Add(waitLimit); !asleep(); time.Sleep(time.Millisecond) { //nolint:forbidigo // the kernel's own time
-		if time.Now().After(deadline) {
-			t.Fatal("the watchdog never sleeps")
-		}
-	}
+	time.Sleep((quietAfter + 50) * stuckAfter) //nolint:forbidigo // the kernel's own time
 	stuck.send("block\n")
 	<-shared.blocked
 	other.send("echo alive\n")
