@@ -73,6 +73,37 @@ func TestTwoShardsReturn(t *testing.T) {
 	}
 }
 
+// TestNewShardsShareWhatIsSpare: those that up finds without a note may be some of a
+// set whose increments differ, after down or on empty disks.
+func TestNewShardsShareWhatIsSpare(t *testing.T) {
+	for _, noted := range []map[int]Progression{{}, {1: {2, 2}}, {3: {2, 2}}, {2: {2, 4}}, {0: {1, 4}, 2: {3, 4}}, {0: {1, 2}, 1: {2, 4}}} {
+		s := &set{}
+		for i := range 4 {
+			one := &shard{connection: &connection{system: system{most: maxIncrementMySQL}}}
+			if has, ok := noted[i]; ok {
+				one.state.Member = &Member{Set: "s", Number: i + 1, Of: 4, Has: has}
+			}
+			s.shards = append(s.shards, one)
+		}
+		members, err := s.members()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range members {
+			for _, other := range members[:i] {
+				if m.Number == other.Number || m.Has.together(other.Has) {
+					t.Errorf("%v and %v, beside the notes %v", m, other, noted)
+				}
+			}
+		}
+	}
+	s := &set{shards: []*shard{{connection: &connection{}}, {connection: &connection{name: "second"}}}}
+	s.shards[0].state.Member = &Member{Set: "s", Number: 1, Of: 2, Has: every}
+	if members, err := s.members(); err == nil {
+		t.Errorf("%v, where the first shard draws all numbers", members)
+	}
+}
+
 // TestShardsAreAddedOneByOne takes a spare progression or splits one, as reshard
 // does. No number may be in two progressions.
 func TestShardsAreAddedOneByOne(t *testing.T) {

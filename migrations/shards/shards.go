@@ -379,31 +379,40 @@ func (s *set) members() ([]Member, error) {
 		return nil, err
 	}
 	name = cmp.Or(name, rand.Text())
-	var members []Member
+	members := make([]Member, n)
 	var has []Progression
-	for _, one := range s.shards {
+	for i, one := range s.shards {
 		if m := one.state.Member; m != nil {
-			has = append(has, m.Has)
+			members[i], has = *m, append(has, m.Has)
 		}
 	}
-	for _, one := range s.shards {
-		m := Member{Set: name, Of: n}
+	var fresh []*Member
+	for i, one := range s.shards {
 		if one.state.Member != nil {
-			m = *one.state.Member
-		} else {
-			for m.Number = 1; taken[m.Number]; {
-				m.Number++
-			}
-			free, ok := spare(has)
-			if !ok {
-				free = Progression{int64(len(has) + 1), increment}
-			}
-			if taken[m.Number] = true; free.Increment > one.most {
-				return nil, tooGreat(one, free.Increment)
-			}
-			m.Has, has = free, append(has, free)
+			continue
 		}
-		members = append(members, m)
+		m := &members[i]
+		*m = Member{Set: name, Number: 1, Of: n}
+		for taken[m.Number] {
+			m.Number++
+		}
+		free, ok := spare(has)
+		switch {
+		case ok:
+		case len(has) == 0:
+			free = Progression{1, increment}
+		case len(fresh) == 0:
+			return nil, &Error{What: one.name + ": the other shards draw all numbers", Hint: leave}
+		default: // another new shard got all spare numbers
+			donor := slices.MinFunc(fresh, func(a, b *Member) int { return cmp.Compare(a.Has.Increment, b.Has.Increment) })
+			donor.Has, free = donor.Has.halves()
+		}
+		m.Has, has, fresh, taken[m.Number] = free, append(has, free), append(fresh, m), true
+	}
+	for i, one := range s.shards {
+		if one.state.Member == nil && members[i].Has.Increment > one.most {
+			return nil, tooGreat(one, members[i].Has.Increment)
+		}
 	}
 	return members, nil
 }
