@@ -22,33 +22,23 @@ func OptionError(hint, format string, args ...any) error {
 	return Errorf(ErrOption, "", hint, format, args...)
 }
 
+// WrongOption returns an ErrOption without a hint. Package kinds adds that of the kind.
+func WrongOption(format string, args ...any) error { return OptionError("", format, args...) }
+
 // Within returns an ErrOption unless the option v lies within its bounds.
-func Within[N cmp.Ordered](hint, option string, v, least, most N) error {
+func Within[N cmp.Ordered](option string, v, least, most N) error {
 	if v >= least && v <= most { // not true of NaN
 		return nil
 	}
-	return OptionError(hint, "%s must be between %v and %v, not %v", option, least, most, v)
+	return WrongOption("%s must be between %v and %v, not %v", option, least, most, v)
 }
 
 // OneOf returns an ErrOption unless the option v has one of its values.
-func OneOf(hint, option, v string, values ...string) error {
+func OneOf(option, v string, values ...string) error {
 	if slices.Contains(values, v) {
 		return nil
 	}
-	return OptionError(hint, "%s must be one of %s, not %q", option, strings.Join(values, ", "), v)
-}
-
-// StoredOptions decodes and checks options that a kind has stored. An error is
-// ErrRegressed, since only the kind writes them. what names the kind in the
-// message: "a counter".
-func StoredOptions[O any](stored json.RawMessage, what string, check func(*O) error) (o O, err error) {
-	if err = json.Unmarshal(stored, &o); err == nil {
-		err = check(&o)
-	}
-	if err != nil {
-		err = CausedError(err, ErrRegressed, "", "", "the stored options of %s cannot be used", what)
-	}
-	return o, err
+	return WrongOption("%s must be one of %s, not %q", option, strings.Join(values, ", "), v)
 }
 
 // DecodeOptions decodes a JSON object into the struct that into points to. Unknown

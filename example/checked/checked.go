@@ -21,14 +21,12 @@ type Options struct {
 	Step int64 `json:"step"` // numbers in a reservation
 }
 
-const hint = "Options: step (1 to 1000000)."
-
 // Kind returns the kind. owner is the name of this server that operators see in the
 // store.
 func Kind(store generator.Reserver, owner string) generator.Kind {
 	return kind{kinds.Base[Options]{
-		Called: "checked", Title: "a checked generator", Hint: hint, Defaults: Options{Step: 100},
-		Check: func(o *Options) error { return generator.Within(hint, "step", o.Step, 1, 1_000_000) },
+		Called: "checked", Title: "a checked generator", Hint: "Options: step (1 to 1000000).", Defaults: Options{Step: 100},
+		Check: func(o *Options) error { return generator.Within("step", o.Step, 1, 1_000_000) },
 		Make: func(name string, o Options) (generator.Generator, error) {
 			return &Generator{key: generator.NameKey(name), step: o.Step, store: store, owner: owner}, nil
 		},

@@ -1,7 +1,6 @@
 package code
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -64,10 +63,9 @@ func (t *Text) check() error {
 	default:
 		return optionError("case must be %s or %s, not %q", lower, upper, t.Case)
 	}
-	if err := cmp.Or(generator.Within(hint, "pad", t.Pad, 0, maxPad), generator.Within(hint, "group", t.Group, 0, maxPad)); err != nil {
-		return err
-	}
 	switch {
+	case min(t.Pad, t.Group) < 0 || max(t.Pad, t.Group) > maxPad:
+		return optionError("pad and group must be between 0 and %d", maxPad)
 	case t.Group == 0 && t.Separator != "":
 		return optionError("separator needs group, the number of digits between two separators")
 	case t.Group > 0 && (len(t.Separator) != 1 || !strings.Contains(separators, t.Separator)):

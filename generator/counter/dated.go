@@ -29,7 +29,7 @@ func (g *DatedGenerator) Raise(ctx context.Context, v int64, used bool) error {
 		p++
 	}
 	if p%g.modulus == 0 {
-		return datedError("%d is the last number of its %s", v, g.DatedOptions.Period)
+		return generator.WrongOption("%d is the last number of its %s", v, g.DatedOptions.Period)
 	}
 	return g.Queue.Raise(ctx, g.idOf(p, g.dateOf(v)), func(ctx context.Context) error { return g.raise(ctx, p) })
 }
@@ -264,7 +264,7 @@ func (s *scheme) dateOf(id int64) int64 { return id/s.modulus + s.century }
 func (s *scheme) positionOf(id int64) (int64, error) {
 	date := s.dateOf(id)
 	if _, ok := s.begins(date); !ok || id < 0 || !s.fits(date) {
-		return 0, datedError("%d is no id of this generator: %s and a number of %d digits", id, s.Pattern, s.Width)
+		return 0, generator.WrongOption("%d is no id of this generator: %s and a number of %d digits", id, s.Pattern, s.Width)
 	}
 	return s.periodOf(date)*s.modulus + id%s.modulus, nil
 }
@@ -280,7 +280,7 @@ func (s *scheme) AppendCode(b []byte, id int64) ([]byte, error) {
 }
 
 func (s *scheme) ParseCode(code string) (int64, error) {
-	bad := datedError("%.64q is no code of this generator: %s", code, s.example())
+	bad := generator.WrongOption("%.64q is no code of this generator: %s", code, s.example())
 	rest, begins := strings.CutPrefix(code, s.Prefix)
 	date, rest, dated := s.pattern.cut(rest)
 	rest, separated := strings.CutPrefix(rest, s.Separator)
@@ -313,7 +313,7 @@ func (s *scheme) Ceil(t time.Time) (int64, error) { return s.bound(t, s.modulus-
 func (s *scheme) bound(t time.Time, n int64) (int64, error) {
 	d := s.pattern.number(t.In(s.zone))
 	if !s.fits(d) {
-		return 0, datedError("the pattern %q cannot hold %s", s.Pattern, t.Format(time.RFC3339))
+		return 0, generator.WrongOption("the pattern %q cannot hold %s", s.Pattern, t.Format(time.RFC3339))
 	}
 	return (d-s.century)*s.modulus + n, nil
 }

@@ -29,12 +29,6 @@ type DatedOptions struct {
 	Description string             `json:"description,omitempty"`
 }
 
-const datedHint = "Options: pattern (yyyyMMdd), separator, width, prefix, suffix, period (year, month, day or hour), start, time_zone, max_ahead, deadline, description."
-
-func datedError(format string, args ...any) error {
-	return generator.OptionError(datedHint, format, args...)
-}
-
 // DatedKindName is the name of the kind.
 const DatedKindName = "dated"
 
@@ -51,7 +45,9 @@ const DatedKindName = "dated"
 // owner is shown to operators.
 func Dated(store generator.Reserver, runtime generator.Runtime, owner string) generator.Kind {
 	return datedKind{kinds.Base[DatedOptions]{
-		Called: DatedKindName, Title: "a dated generator", Hint: datedHint, Defaults: datedDefaults, Check: (*DatedOptions).check, Keep: keepDated,
+		Called: DatedKindName, Title: "a dated generator",
+		Hint:     "Options: pattern (yyyyMMdd), separator, width, prefix, suffix, period (year, month, day or hour), start, time_zone, max_ahead, deadline, description.",
+		Defaults: datedDefaults, Check: (*DatedOptions).check, Keep: keepDated,
 	}, store, runtime, owner}
 }
 
@@ -141,7 +137,7 @@ func keepDated(before, after *DatedOptions) error {
 		}
 	}
 	if after.Width < before.Width {
-		return datedError("width (%d) can only be made greater", before.Width)
+		return generator.WrongOption("width (%d) can only be made greater", before.Width)
 	}
 	return nil
 }
@@ -177,7 +173,7 @@ func newScheme(o DatedOptions) (*scheme, error) {
 		return nil, generator.OptionError("Without the option it is the finest part of the pattern.",
 			"period must be one of the parts of the pattern %q, not %q", o.Pattern, o.Period)
 	}
-	if err := generator.Within(datedHint, "width", o.Width, 1, maxDigits-len(p.digits)); err != nil {
+	if err := generator.Within("width", o.Width, 1, maxDigits-len(p.digits)); err != nil {
 		return nil, err
 	}
 	for range o.Width {
@@ -194,17 +190,17 @@ func newScheme(o DatedOptions) (*scheme, error) {
 	}
 	for _, text := range []struct{ name, value string }{{"prefix", o.Prefix}, {"separator", o.Separator}, {"suffix", o.Suffix}} {
 		if len(text.value) > maxText || strings.ContainsFunc(text.value, func(r rune) bool { return r < ' ' || r > '~' }) {
-			return nil, datedError("%s must be at most %d printable ASCII characters", text.name, maxText)
+			return nil, generator.WrongOption("%s must be at most %d printable ASCII characters", text.name, maxText)
 		}
 	}
 	if o.TimeZone == "" || o.TimeZone == "Local" {
-		return nil, datedError("time_zone must be named: it holds for all servers")
+		return nil, generator.WrongOption("time_zone must be named: it holds for all servers")
 	}
 	if s.zone, err = time.LoadLocation(o.TimeZone); err != nil {
 		return nil, generator.OptionError(`Write it as "Europe/Berlin" or "UTC".`, "there is no time zone %q", o.TimeZone)
 	}
-	return s, cmp.Or(generator.Within(datedHint, "start", o.Start, 0, s.modulus-1), generator.Within(datedHint, "max_ahead", o.MaxAhead, 0, maxMaxAhead),
-		kinds.CheckDeadline(o.Deadline, o.Description, datedHint))
+	return s, cmp.Or(generator.Within("start", o.Start, 0, s.modulus-1), generator.Within("max_ahead", o.MaxAhead, 0, maxMaxAhead),
+		kinds.CheckDeadline(o.Deadline, o.Description))
 }
 
 // Recover implements generator.Recoverable. The codes go on with that of the id

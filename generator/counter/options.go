@@ -21,19 +21,14 @@ type Options struct {
 	Holds       bool               `json:"holds,omitempty"` // numbers can be held; see hold
 }
 
-const hint = "Options: start, increment, max, deadline, description, holds."
-
-func optionError(format string, args ...any) error {
-	return generator.OptionError(hint, format, args...)
-}
-
 // KindName is the name of the kind.
 const KindName = "counter"
 
 // Kind returns the kind. owner is shown to operators.
 func Kind(store generator.Reserver, runtime generator.Runtime, owner string) generator.Kind {
 	return kind{kinds.Base[Options]{
-		Called: KindName, Title: "a counter", Hint: hint,
+		Called: KindName, Title: "a counter",
+		Hint:     "Options: start, increment, max, deadline, description, holds.",
 		Defaults: Options{Start: 1, Increment: 1, Deadline: kinds.DefaultDeadline}, Check: (*Options).check, Keep: keep,
 		Make: func(name string, o Options) (generator.Generator, error) {
 			return newGenerator(name, o, store, runtime, owner), nil
@@ -65,7 +60,7 @@ func (kind) Numbers(stored json.RawMessage, past int64) generator.Left {
 func keep(before, after *Options) error {
 	switch {
 	case before.Holds && !after.Holds:
-		return optionError("holds cannot be taken back: numbers may be held")
+		return generator.WrongOption("holds cannot be taken back: numbers may be held")
 	case before.Start != after.Start:
 		return generator.OptionError("Use setval, which goes up.", "start is where a counter began (%d) and cannot be changed", before.Start)
 	case before.Increment != after.Increment:
@@ -85,10 +80,10 @@ const (
 
 func (o *Options) check() error {
 	if o.Max != nil && o.Start > *o.Max {
-		return optionError("start (%d) cannot be greater than max (%d)", o.Start, *o.Max)
+		return generator.WrongOption("start (%d) cannot be greater than max (%d)", o.Start, *o.Max)
 	}
-	return cmp.Or(generator.Within(hint, "increment", o.Increment, 1, maxIncrement), generator.Within(hint, "start", o.Start, minStart, maxStart),
-		kinds.CheckDeadline(o.Deadline, o.Description, hint))
+	return cmp.Or(generator.Within("increment", o.Increment, 1, maxIncrement), generator.Within("start", o.Start, minStart, maxStart),
+		kinds.CheckDeadline(o.Deadline, o.Description))
 }
 
 // limit returns the exclusive upper bound of the numbers.
@@ -107,7 +102,7 @@ func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64
 		return err
 	}
 	if atLeast = max(atLeast, o.Start); atLeast >= o.limit() {
-		return optionError("%d is out of the bounds of the generator", atLeast)
+		return generator.WrongOption("%d is out of the bounds of the generator", atLeast)
 	}
 	if o.Holds {
 		if err := newSource(d.Name, o, k.store, k.runtime, k.owner).giveUp(ctx); err != nil {

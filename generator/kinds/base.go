@@ -37,9 +37,16 @@ func (b Base[O]) Open(_ context.Context, d generator.Definition) (generator.Gene
 	return b.Make(d.Name, o)
 }
 
-// Read decodes stored options.
-func (b Base[O]) Read(stored json.RawMessage) (O, error) {
-	return generator.StoredOptions(stored, b.Title, b.Check)
+// Read decodes and checks stored options. An error is ErrRegressed, since only the kind
+// writes them.
+func (b Base[O]) Read(stored json.RawMessage) (o O, err error) {
+	if err = json.Unmarshal(stored, &o); err == nil {
+		err = b.Check(&o)
+	}
+	if err != nil {
+		err = generator.CausedError(err, generator.ErrRegressed, "", "", "the stored options of %s cannot be used", b.Title)
+	}
+	return o, err
 }
 
 // Normalize implements generator.Kind.
@@ -49,10 +56,7 @@ func (b Base[O]) Normalize(given json.RawMessage) (json.RawMessage, error) {
 	if err == nil && b.Fill != nil {
 		err = b.Fill(&o)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return b.written(&o)
+	return b.written(&o, err)
 }
 
 // Alter implements generator.Kind.
@@ -68,15 +72,19 @@ func (b Base[O]) Alter(stored, change json.RawMessage) (json.RawMessage, error) 
 	if err == nil && b.Keep != nil {
 		err = b.Keep(&before, &after)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return b.written(&after)
+	return b.written(&after, err)
 }
 
-// written checks options and returns their stored form.
-func (b Base[O]) written(o *O) (json.RawMessage, error) {
-	if err := b.Check(o); err != nil {
+// written checks options, unless there is an error already, and returns their stored
+// form. An ErrOption without a hint gets that of the kind.
+func (b Base[O]) written(o *O, err error) (json.RawMessage, error) {
+	if err == nil {
+		err = b.Check(o)
+	}
+	if e, ok := errors.AsType[*generator.Error](err); ok && e.Kind == generator.ErrOption && e.Hint == "" { //nolint:errorlint // kinds are not wrapped
+		return nil, generator.OptionError(b.Hint, "%s", e.Message)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(o)
@@ -87,8 +95,8 @@ func (b Base[O]) written(o *O) (json.RawMessage, error) {
 const DefaultDeadline = generator.Duration(5 * time.Second)
 
 // CheckDeadline checks the option deadline, and the option description.
-func CheckDeadline(d generator.Duration, description, hint string) error {
-	return cmp.Or(generator.Within(hint, "deadline", d, generator.Duration(10*time.Millisecond), generator.Duration(time.Minute)),
+func CheckDeadline(d generator.Duration, description string) error {
+	return cmp.Or(generator.Within("deadline", d, generator.Duration(10*time.Millisecond), generator.Duration(time.Minute)),
 		generator.CheckDescription(description))
 }
 

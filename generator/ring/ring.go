@@ -41,14 +41,13 @@ type Options struct {
 
 const maxBoostPower, maxRingBits = 12, 30
 
-const hint = "Options: layout, bits, epoch, unit, boost_power (0 to 12), padding_factor (1 to 99), schedule_interval, max_borrow, " +
-	"reject_put (discard, log), reject_take (wait, error)."
-
 // Kind returns the kind. pools holds the worker ids of the process. The defaults are
 // those of Baidu's CachedUidGenerator and RingBuffer, if they have one.
 func Kind(pools *worker.Pools) generator.Kind {
 	return kind{kinds.Base[Options]{
-		Called: "ring", Title: "a ring", Hint: hint,
+		Called: "ring", Title: "a ring",
+		Hint: "Options: layout, bits, epoch, unit, boost_power (0 to 12), padding_factor (1 to 99), schedule_interval, max_borrow, " +
+			"reject_put (discard, log), reject_take (wait, error).",
 		Defaults: Options{Pinned: layout.Unpinned, BoostPower: 3, PaddingFactor: 50, MaxBorrow: -1, RejectPut: "discard", RejectTake: "wait"},
 		Fill:     (*Options).fill, Check: (*Options).check,
 		Keep: func(before, after *Options) error { return after.Pinned.Keep(before.Pinned) },
@@ -64,7 +63,7 @@ type kind struct {
 // fill completes the options of a new generator.
 func (o *Options) fill() error {
 	if _, err := o.Pin("ring"); err != nil {
-		return generator.OptionError(hint, "%s", err)
+		return generator.WrongOption("%s", err)
 	}
 	if o.MaxBorrow == -1 {
 		o.MaxBorrow = max(generator.Duration(time.Minute), o.leastBorrow())
@@ -83,16 +82,16 @@ func (o *Options) check() error {
 		return err
 	}
 	if bits := int(l.SequenceBits()); o.BoostPower <= maxBoostPower && bits+o.BoostPower > maxRingBits {
-		return generator.OptionError(hint, "a ring of %d sequence bits and boost_power %d is too large", bits, o.BoostPower)
+		return generator.WrongOption("a ring of %d sequence bits and boost_power %d is too large", bits, o.BoostPower)
 	}
 	if o.ScheduleInterval != 0 && o.ScheduleInterval < generator.Duration(10*time.Millisecond) {
-		return generator.OptionError(hint, "schedule_interval must be 0, which is none, or at least 10ms, not %v", o.ScheduleInterval)
+		return generator.WrongOption("schedule_interval must be 0, which is none, or at least 10ms, not %v", o.ScheduleInterval)
 	}
-	return cmp.Or(generator.Within(hint, "boost_power", o.BoostPower, 0, maxBoostPower),
-		generator.Within(hint, "padding_factor", o.PaddingFactor, 1, 99),
-		generator.Within(hint, "max_borrow", o.MaxBorrow, o.leastBorrow(), generator.Duration(24*time.Hour)),
-		generator.OneOf(hint, "reject_put", o.RejectPut, "discard", "log"),
-		generator.OneOf(hint, "reject_take", o.RejectTake, "wait", "error"))
+	return cmp.Or(generator.Within("boost_power", o.BoostPower, 0, maxBoostPower),
+		generator.Within("padding_factor", o.PaddingFactor, 1, 99),
+		generator.Within("max_borrow", o.MaxBorrow, o.leastBorrow(), generator.Duration(24*time.Hour)),
+		generator.OneOf("reject_put", o.RejectPut, "discard", "log"),
+		generator.OneOf("reject_take", o.RejectTake, "wait", "error"))
 }
 
 // Open implements generator.Kind. The ring is full when it returns.

@@ -39,14 +39,13 @@ const (
 	defaultRangeBits, minRangeBits, maxRangeBit = 64, 32, 64
 )
 
-const autoRandomHint = "Options: shard_bits (1 to 15), range_bits (32 to 64), start, step, max_step."
-
 // AutoRandom returns the kind with the ids of TiDB's AUTO_RANDOM. The low bits are
 // a unique counter. A few random bits above it spread rows that are written
 // together over the shards of a table. counter is the kind that counts.
 func AutoRandom(store generator.Reserver, counter generator.Kind) generator.Kind {
 	return autoRandomKind{kinds.Base[autoRandomOptions]{
-		Called: autoRandomName, Title: "an auto_random generator", Hint: autoRandomHint,
+		Called: autoRandomName, Title: "an auto_random generator",
+		Hint: "Options: shard_bits (1 to 15), range_bits (32 to 64), start, step, max_step.",
 		Fill: func(o *autoRandomOptions) error { return o.fill(counter) },
 		Check: func(o *autoRandomOptions) error {
 			_, err := o.build()
@@ -78,14 +77,14 @@ func (o *autoRandomOptions) fill(counter generator.Kind) error {
 	if o.Fields == nil {
 		shard, all := *cmp.Or(o.ShardBits, new(uint8(defaultShardBits))), *cmp.Or(o.RangeBits, new(uint8(defaultRangeBits)))
 		if shard < 1 || shard > maxShardBits || all < minRangeBits || all > maxRangeBit {
-			return generator.OptionError(autoRandomHint, "AUTO_RANDOM(%d, %d) has bits out of their bounds", shard, all)
+			return generator.WrongOption("AUTO_RANDOM(%d, %d) has bits out of their bounds", shard, all)
 		}
 		o.Fields = []layout.Field{{Kind: layout.Shard, Bits: shard}, {Kind: layout.Counter, Bits: all - 1 - shard}}
 		if o.Layout == "" && (shard != defaultShardBits || all != defaultRangeBits) {
 			o.Layout = "custom"
 		}
 	} else if o.ShardBits != nil || o.RangeBits != nil {
-		return generator.OptionError(autoRandomHint, "fields say the same as shard_bits and range_bits")
+		return generator.WrongOption("fields say the same as shard_bits and range_bits")
 	}
 	o.Layout = cmp.Or(o.Layout, "tidb")
 	l, err := o.build()
@@ -112,7 +111,7 @@ func (o *autoRandomOptions) build() (*layout.Layout, error) {
 		err = fmt.Errorf("layout %s has a time", o.Layout)
 	}
 	if err != nil {
-		return nil, generator.OptionError(autoRandomHint, "layout: %s", err)
+		return nil, generator.WrongOption("layout: %s", err)
 	}
 	return l, nil
 }

@@ -51,12 +51,6 @@ func (o *Options) restart() int64 {
 	return p
 }
 
-const hint = "Options: start, increment, offset, restart, called, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict, feeds, description."
-
-func optionError(format string, args ...any) error {
-	return generator.OptionError(hint, format, args...)
-}
-
 // KindName is the name of the kind.
 const KindName = "segment"
 
@@ -64,7 +58,8 @@ const KindName = "segment"
 // of max_step and prefetch_at are Leaf's.
 func Kind(store generator.Reserver, clock generator.Runtime, owner string) generator.Kind {
 	return kind{kinds.Base[Options]{
-		Called: KindName, Title: "a segment generator", Hint: hint,
+		Called: KindName, Title: "a segment generator",
+		Hint:     "Options: start, increment, offset, restart, called, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict, feeds, description.",
 		Defaults: Options{Increment: 1, Step: 1000, MaxStep: 1_000_000, PrefetchAt: 0.1, Deadline: kinds.DefaultDeadline}, Check: (*Options).check, Keep: keep,
 		Make: func(name string, o Options) (generator.Generator, error) {
 			return newGenerator(name, o, store, clock, owner), nil
@@ -147,18 +142,18 @@ const (
 func (o *Options) check() error {
 	switch {
 	case o.Increment == 0 || o.Increment > maxIncrement || o.Increment < -maxIncrement:
-		return optionError("increment must be between 1 and %d, or negative, not %d", int64(maxIncrement), o.Increment)
+		return generator.WrongOption("increment must be between 1 and %d, or negative, not %d", int64(maxIncrement), o.Increment)
 	case o.Min != nil && o.Start < *o.Min:
-		return optionError("start (%d) cannot be less than min (%d)", o.Start, *o.Min)
+		return generator.WrongOption("start (%d) cannot be less than min (%d)", o.Start, *o.Min)
 	case o.Max != nil && o.Start > *o.Max:
-		return optionError("start (%d) cannot be greater than max (%d)", o.Start, *o.Max)
+		return generator.WrongOption("start (%d) cannot be greater than max (%d)", o.Start, *o.Max)
 	case o.Start == math.MinInt64 || o.Start == math.MaxInt64:
-		return optionError("start cannot be %d", o.Start)
+		return generator.WrongOption("start cannot be %d", o.Start)
 	}
 	maps.DeleteFunc(o.Feeds, func(_ string, f *generator.FeedOption) bool { return f == nil })
-	return cmp.Or(generator.Within(hint, "step", o.Step, 1, maxStepLimit), generator.Within(hint, "max_step", o.MaxStep, o.Step, maxStepLimit),
-		generator.Within(hint, "prefetch_at", o.PrefetchAt, 0, 1),
-		generator.CheckFeeds(o.Feeds), kinds.CheckDeadline(o.Deadline, o.Description, hint))
+	return cmp.Or(generator.Within("step", o.Step, 1, maxStepLimit), generator.Within("max_step", o.MaxStep, o.Step, maxStepLimit),
+		generator.Within("prefetch_at", o.PrefetchAt, 0, 1),
+		generator.CheckFeeds(o.Feeds), kinds.CheckDeadline(o.Deadline, o.Description))
 }
 
 // keep refuses changes after which a number could come again. Reservations continue
@@ -167,7 +162,7 @@ func (o *Options) check() error {
 func keep(before, after *Options) error {
 	switch {
 	case (before.Increment < 0) != (after.Increment < 0):
-		return optionError("the direction of a generator cannot be changed: its numbers would come again")
+		return generator.WrongOption("the direction of a generator cannot be changed: its numbers would come again")
 	case before.Start != after.Start:
 		return generator.OptionError("Use setval, or ALTER SEQUENCE … RESTART WITH, which go up.",
 			"start is where a generator began (%d) and cannot be changed", before.Start)
@@ -186,7 +181,7 @@ func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64
 	l := newLine(o)
 	p := max(l.position(atLeast), l.first)
 	if p >= l.limit {
-		return optionError("%d is out of the bounds of the generator", atLeast)
+		return generator.WrongOption("%d is out of the bounds of the generator", atLeast)
 	}
 	return kinds.Recover(ctx, k.store, d.Name, p)
 }

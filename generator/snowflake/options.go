@@ -85,13 +85,6 @@ const (
 	maxRollbackWait     = time.Hour
 )
 
-const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry, a number, a range such as 0-99), max_ahead, " +
-	"on_rollback (continue, wait, refuse, bits, a duration such as 5ms), rollback_wait, strict."
-
-func optionError(format string, args ...any) error {
-	return generator.OptionError(hint, format, args...)
-}
-
 // noSystems are the presets that no other system uses.
 var noSystems = []string{"js", "rollback"}
 
@@ -102,7 +95,7 @@ func (o *Options) fill(defaultLayout string) error {
 	start, named := startOption(Carry), o.Layout != ""
 	l, err := o.Pin(defaultLayout)
 	if err != nil {
-		return optionError("%s", err)
+		return generator.WrongOption("%s", err)
 	}
 	if p, err := layout.Preset(l.Name); err == nil {
 		switch {
@@ -134,19 +127,19 @@ func (o *Options) check() error {
 	_, _, ok := onRollback(o.OnRollback)
 	switch {
 	case !ok:
-		return optionError("on_rollback must be one of %s, %s, %s, %s or how far the clock may be behind, 1ms to %v, not %q",
+		return generator.WrongOption("on_rollback must be one of %s, %s, %s, %s or how far the clock may be behind, 1ms to %v, not %q",
 			Continue, Wait, Refuse, Bits, maxRollbackWait, o.OnRollback)
 	case o.Strict && o.OnRollback == Bits:
-		return optionError("strict ids follow the store's time, which is never set back: on_rollback bits is not for them")
+		return generator.WrongOption("strict ids follow the store's time, which is never set back: on_rollback bits is not for them")
 	case o.OnRollback == Bits && l.RollbackBits() == 0:
-		return optionError("on_rollback bits needs a layout with a rollback field, such as rollback; %s has none", l.Name)
+		return generator.WrongOption("on_rollback bits needs a layout with a rollback field, such as rollback; %s has none", l.Name)
 	}
 	if o.RollbackWait != nil {
 		if d := time.Duration(*o.RollbackWait); o.OnRollback != Wait || d <= 0 || d > maxRollbackWait {
-			return optionError("rollback_wait, with on_rollback wait, must be between 1ms and %v, not %v", maxRollbackWait, d)
+			return generator.WrongOption("rollback_wait, with on_rollback wait, must be between 1ms and %v, not %v", maxRollbackWait, d)
 		}
 	}
-	return generator.Within(hint, "max_ahead", time.Duration(o.MaxAhead), 0, maxMaxAhead)
+	return generator.Within("max_ahead", time.Duration(o.MaxAhead), 0, maxMaxAhead)
 }
 
 // keep refuses a change of the layout. Options that a change of another one makes
@@ -173,10 +166,10 @@ func startRange(text string, bits uint8) (low, high int64, err error) {
 		high, err = strconv.ParseInt(to, 10, 64)
 	}
 	if err != nil || low < 0 || high < low {
-		return 0, 0, optionError("sequence_start must be one of %s, %s, %s, a number or a range such as 0-99, not %q", Zero, Random, Carry, text)
+		return 0, 0, generator.WrongOption("sequence_start must be one of %s, %s, %s, a number or a range such as 0-99, not %q", Zero, Random, Carry, text)
 	}
 	if half := int64(1) << bits / 2; high > half {
-		return 0, 0, optionError("sequence_start %s leaves less than half of a sequence of %d bits", text, bits)
+		return 0, 0, generator.WrongOption("sequence_start %s leaves less than half of a sequence of %d bits", text, bits)
 	}
 	return low, high, nil
 }
@@ -199,7 +192,9 @@ const KindName = "snowflake"
 // defaultLayout is the layout of generators whose options name none.
 func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
 	return &kind{kinds.Base[Options]{
-		Called: KindName, Title: "a snowflake generator", Hint: hint,
+		Called: KindName, Title: "a snowflake generator",
+		Hint: "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry, a number, a range such as 0-99), max_ahead, " +
+			"on_rollback (continue, wait, refuse, bits, a duration such as 5ms), rollback_wait, strict.",
 		Defaults: Options{Pinned: layout.Unpinned, MaxAhead: generator.Duration(defaultMaxAhead)},
 		Fill:     func(o *Options) error { return o.fill(defaultLayout) }, Check: (*Options).check, Keep: keep,
 	}, layout.Timed{Wall: pools.Wall}, pools, sync.Mutex{}, map[string]*timing{}}

@@ -21,19 +21,14 @@ type Options struct {
 	Description string             `json:"description,omitempty"`
 }
 
-const hint = "Options: databases (a list of postgres://, mysql:// and redis:// URLs), increment, table, start, step, deadline, description."
-
-func optionError(format string, args ...any) error {
-	return generator.OptionError(hint, format, args...)
-}
-
 // KindName is the name of the kind.
 const KindName = "ticket"
 
 // Kind returns the kind.
 func Kind(cfg Config) generator.Kind {
 	return kind{kinds.Base[Options]{
-		Called: KindName, Title: "a ticket generator", Hint: hint,
+		Called: KindName, Title: "a ticket generator",
+		Hint:     "Options: databases (a list of postgres://, mysql:// and redis:// URLs), increment, table, start, step, deadline, description.",
 		Defaults: Options{Start: 1, Step: 1, Deadline: kinds.DefaultDeadline}, Check: (*Options).check, Keep: keep,
 		Make: func(name string, o Options) (generator.Generator, error) { return newGenerator(name, o, cfg) },
 	}, cfg}
@@ -59,7 +54,7 @@ func keep(before, after *Options) error {
 		return generator.OptionError("Leave it in the list: one that is down is passed over.",
 			"a database cannot be taken out of the list: those behind it would get its series")
 	case after.Table != before.Table:
-		return optionError("table (%q) cannot be changed", before.Table)
+		return generator.WrongOption("table (%q) cannot be changed", before.Table)
 	}
 	return nil
 }
@@ -78,30 +73,30 @@ func (o *Options) check() error {
 	}
 	switch {
 	case len(o.Databases) < 1 || len(o.Databases) > maxDatabases:
-		return optionError("databases must name 1 to %d databases", maxDatabases)
+		return generator.WrongOption("databases must name 1 to %d databases", maxDatabases)
 	case o.Increment < int64(len(o.Databases)) || o.Increment > maxIncrement:
-		return optionError("increment must be between the number of databases (%d) and %d, not %d", len(o.Databases), maxIncrement, o.Increment)
+		return generator.WrongOption("increment must be between the number of databases (%d) and %d, not %d", len(o.Databases), maxIncrement, o.Increment)
 	}
 	var seen []string
 	for i, text := range o.Databases {
 		l, err := ParseLocation(text)
 		if err != nil {
-			return optionError("database %d: %v", i+1, err)
+			return generator.WrongOption("database %d: %v", i+1, err)
 		}
 		if l.HasPassword() {
 			return generator.OptionError("Options can be read by others. Write the password into the file that the setting database_passwords names.",
 				"the URL of database %d holds a password", i+1)
 		}
 		if slices.Contains(seen, l.String()) {
-			return optionError("%s is named twice", l)
+			return generator.WrongOption("%s is named twice", l)
 		}
 		seen = append(seen, l.String())
 		if _, err := l.System.QuoteName(o.table("x")); err != nil {
-			return optionError("table: %v", err)
+			return generator.WrongOption("table: %v", err)
 		}
 	}
-	return cmp.Or(generator.Within(hint, "start", o.Start, 1, maxStart), generator.Within(hint, "step", o.Step, 1, maxRows),
-		kinds.CheckDeadline(o.Deadline, o.Description, hint))
+	return cmp.Or(generator.Within("start", o.Start, 1, maxStart), generator.Within("step", o.Step, 1, maxRows),
+		kinds.CheckDeadline(o.Deadline, o.Description))
 }
 
 // table returns the name of the table, the sequence or the key. Names that differ

@@ -154,8 +154,7 @@ type typeOptions struct {
 
 func (o *typeOptions) check() error {
 	if !typePrefix(o.Prefix) {
-		return generator.OptionError("TypeIDs are specified so: github.com/jetify-com/typeid, version 0.3.0.",
-			"prefix must be at most 63 letters a to z and, between them, underscores, not %q", o.Prefix[:min(len(o.Prefix), 64)])
+		return generator.WrongOption("prefix must be at most 63 letters a to z and, between them, underscores, not %q", o.Prefix[:min(len(o.Prefix), 64)])
 	}
 	return nil
 }

@@ -51,14 +51,13 @@ func (v *version) UnmarshalJSON(b []byte) error {
 }
 
 func (o *uuidOptions) check() error {
-	const hint = "Options: version (1, 1mc, 4, 6, 7, 8), form (standard, hex, base58, base62, guid, swapped), public. UUIDs of names are made by uuid_generate_v3 and uuid_generate_v5."
 	o.Version, o.Form = cmp.Or(o.Version, "7"), cmp.Or(o.Form, formStandard)
 	_, known := FormOf(o.Form)
 	switch {
 	case makers[o.Version] == nil:
-		return generator.OptionError(hint, "there are no generators of UUID version %q", o.Version)
+		return generator.WrongOption("there are no generators of UUID version %q", o.Version)
 	case o.Form == formULID || !known && o.Form != formGUID && o.Form != formSwapped:
-		return generator.OptionError(hint, "form must be standard, hex, base58, base62, guid or swapped, not %q", o.Form)
+		return generator.WrongOption("form must be standard, hex, base58, base62, guid or swapped, not %q", o.Form)
 	case o.Form == formSwapped && o.Version != "1" && o.Version != "1mc":
 		return generator.OptionError("MySQL's swapped form is for version 1. Versions 6 and 7 rise with time as they are.", "form swapped does not go with version %s", o.Version)
 	case o.Public.On && (o.Version != "7" || o.Form == formGUID):

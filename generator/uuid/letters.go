@@ -28,21 +28,20 @@ const minRandom = 64
 
 func (o *nanoOptions) check() error {
 	o.Size, o.Alphabet = cmp.Or(o.Size, nanoSize), cmp.Or(o.Alphabet, nanoAlphabet)
-	const hint = "Options: size (21), alphabet. For short codes that never repeat take a segment with text and scatter."
 	n := len(o.Alphabet)
 	for i := range n {
 		if c := o.Alphabet[i]; c <= ' ' || c > '~' || strings.IndexByte(o.Alphabet, c) != i {
-			return generator.OptionError(hint, "alphabet must be different printable letters of ASCII")
+			return generator.WrongOption("alphabet must be different printable letters of ASCII")
 		}
 	}
 	if n < 2 {
-		return generator.OptionError(hint, "alphabet must have at least two letters")
+		return generator.WrongOption("alphabet must have at least two letters")
 	}
-	if err := generator.Within(hint, "size", o.Size, 1, 255); err != nil {
+	if err := generator.Within("size", o.Size, 1, 255); err != nil {
 		return err
 	}
 	if bits := float64(o.Size) * math.Log2(float64(n)); bits < minRandom {
-		return generator.OptionError(hint, "%d letters out of %d have %.0f random bits; with less than %d the same id would come twice", o.Size, n, math.Floor(bits), minRandom)
+		return generator.WrongOption("%d letters out of %d have %.0f random bits; with less than %d the same id would come twice", o.Size, n, math.Floor(bits), minRandom)
 	}
 	return nil
 }
@@ -70,12 +69,11 @@ const (
 
 func (o *cuidOptions) check() error {
 	o.Size = cmp.Or(o.Size, cuidSize)
-	const hint = "Options: size (24)."
 	bits := math.Log2(float64(len(cuidFirst))) + float64(o.Size-1)*math.Log2(float64(len(cuidLetters)))
 	if o.Size > 1 && bits < minRandom {
-		return generator.OptionError(hint, "%d letters have %.0f random bits; with less than %d the same id would come twice", o.Size, math.Floor(bits), minRandom)
+		return generator.WrongOption("%d letters have %.0f random bits; with less than %d the same id would come twice", o.Size, math.Floor(bits), minRandom)
 	}
-	return generator.Within(hint, "size", o.Size, 2, cuidMaxSize)
+	return generator.Within("size", o.Size, 2, cuidMaxSize)
 }
 
 // make draws all letters at random. CUID2's library hashes the time, a counter, a

@@ -13,29 +13,30 @@ import (
 // and TypeID. The UUIDs of all names are of one Source, so that their times rise over
 // the names.
 func Kinds(clock generator.Clock) []generator.Kind {
+	const noOptions = "This kind has no options."
 	none := func(*struct{}) error { return nil }
 	source, xids := NewSource(clock), newXIDMaker(clock) // of all generators: ids rise on over an alter
 	return []generator.Kind{
-		kindOf(KindName, "UUIDs of RFC 9562, without the store", (*uuidOptions).check, func(g *Generator, o uuidOptions) {
+		kindOf(KindName, "Options: version (1, 1mc, 4, 6, 7, 8), form (standard, hex, base58, base62, guid, swapped), public. UUIDs of names are made by uuid_generate_v3 and uuid_generate_v5.", (*uuidOptions).check, func(g *Generator, o uuidOptions) {
 			o.set(g, source)
 		}),
-		kindOf("ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", none, func(g *Generator, _ struct{}) {
+		kindOf("ulid", noOptions, none, func(g *Generator, _ struct{}) {
 			g.form.name = formULID
 			g.make, g.explain = source.ULID, explainULID
 		}),
-		kindOf("ksuid", "32 bits of seconds and 128 random ones, after Segment", none, func(g *Generator, _ struct{}) {
+		kindOf("ksuid", noOptions, none, func(g *Generator, _ struct{}) {
 			g.make, g.explain = func() (string, error) { return newKSUID(clock) }, explainKSUID
 		}),
-		kindOf("xid", "seconds, process and counter, after MongoDB's ObjectId", none, func(g *Generator, _ struct{}) {
+		kindOf("xid", noOptions, none, func(g *Generator, _ struct{}) {
 			g.make, g.explain = xids.make, explainXID
 		}),
-		kindOf("nanoid", "random letters of an alphabet", (*nanoOptions).check, func(g *Generator, o nanoOptions) {
+		kindOf("nanoid", "Options: size (21), alphabet. For short codes that never repeat take a segment with text and scatter.", (*nanoOptions).check, func(g *Generator, o nanoOptions) {
 			g.make, g.explain = o.make, o.explain
 		}),
-		kindOf("cuid2", "a random letter, and random letters and digits, as CUID2", (*cuidOptions).check, func(g *Generator, o cuidOptions) {
+		kindOf("cuid2", "Options: size (24).", (*cuidOptions).check, func(g *Generator, o cuidOptions) {
 			g.make, g.explain = o.make, o.explain
 		}),
-		kindOf(formTypeID, "a prefix that names the type, and a UUID of version 7", (*typeOptions).check, func(g *Generator, o typeOptions) {
+		kindOf(formTypeID, "Options: prefix, public. TypeIDs are specified so: github.com/jetify-com/typeid, version 0.3.0.", (*typeOptions).check, func(g *Generator, o typeOptions) {
 			o.set(g, source)
 		}),
 	}
@@ -46,10 +47,10 @@ type kind[O any] struct{ kinds.Base[O] }
 
 // kindOf returns a kind of ids without the store. check also sets defaults. set sets
 // the functions of a generator.
-func kindOf[O any](name, help string, check func(*O) error, set func(*Generator, O)) generator.Kind {
+func kindOf[O any](name, hint string, check func(*O) error, set func(*Generator, O)) generator.Kind {
 	return kind[O]{kinds.Base[O]{
 		Called: name, Title: "a generator of kind " + name,
-		Hint: "The kind " + name + " makes " + help + "; docs/codes.md has its options.", Check: check, Keep: keepKey[O],
+		Hint: hint, Check: check, Keep: keepKey[O],
 		Make: func(of string, o O) (generator.Generator, error) {
 			g := &Generator{name: of, kind: name}
 			g.bounds = func(t time.Time) (string, string, error) { return TextBounds(name, t) }
