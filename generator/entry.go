@@ -127,16 +127,19 @@ func (e *Entry) Next(ctx context.Context, n int64) (Range, error) {
 		return r, nil
 	}
 	var r Range
-	err := e.use(ctx, func(l *live) (err error) {
+	err := e.use(ctx, n, func(l *live) (err error) {
 		r, err = l.draw(ctx, n)
 		return err
 	})
 	return r, err
 }
 
-// use calls f with the running generator, which it opens where needed. If that is
-// altered or dropped meanwhile, it calls f again with the successor.
-func (e *Entry) use(ctx context.Context, f func(*live) error) error {
+// use calls f, which draws n ids, with the running generator, which it opens where
+// needed. If that is altered or dropped meanwhile, it calls f again with the successor.
+func (e *Entry) use(ctx context.Context, n int64, f func(*live) error) error {
+	if n < 1 {
+		return Errorf(ErrCount, e.name, "Ask for at least one id.", "cannot draw %d ids", n)
+	}
 	for {
 		l, err := e.open(ctx)
 		if err != nil {
@@ -168,7 +171,7 @@ func (l *live) streams() bool {
 // NextAll draws exactly n ids or none from an AllGenerator, which it returns. all
 // is nil if the request must be drawn by Next.
 func (e *Entry) NextAll(ctx context.Context, n int64) (all AllGenerator, runs []Range, err error) {
-	err = e.use(ctx, func(l *live) (err error) {
+	err = e.use(ctx, n, func(l *live) (err error) {
 		if all = nil; l.streams() {
 			return nil
 		}
@@ -193,7 +196,7 @@ func (e *Entry) TryNextWith(v int64) (int64, bool) {
 // generator where needed. A v that does not fit is ErrOption and uses no id. A
 // generator without such a field is ErrWrongKind.
 func (e *Entry) NextWith(ctx context.Context, v int64) (id int64, err error) {
-	err = e.use(ctx, func(l *live) error {
+	err = e.use(ctx, 1, func(l *live) error {
 		if err := l.checkField(e.name, v); err != nil {
 			return err
 		}
@@ -208,7 +211,7 @@ func (e *Entry) NextWith(ctx context.Context, v int64) (id int64, err error) {
 // generator where needed. Kinds that are no PastGenerator return ErrWrongKind. See
 // PastGenerator and NextWith.
 func (e *Entry) NextAt(ctx context.Context, at time.Time, v int64) (id int64, err error) {
-	err = e.use(ctx, func(l *live) (err error) {
+	err = e.use(ctx, 1, func(l *live) (err error) {
 		g, ok := l.gen.(PastGenerator)
 		if !ok {
 			return Errorf(ErrWrongKind, e.name, "Only generators of kind snowflake do, without the option strict.",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -187,6 +188,23 @@ func TestRangesThatNextMustNotReturn(t *testing.T) {
 		}
 		if run, err := e.Next(t.Context(), 3); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("returned %d ids", count)) {
 			t.Errorf("a run of %d for 3 ids: %+v, %v", count, run, err)
+		}
+	}
+}
+
+func TestADrawOfNothingIsRefused(t *testing.T) {
+	e, err := newRegistry(t, autoCreate("segment", ``)).Get(t.Context(), "orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int64{0, -1, math.MinInt64} {
+		_, err := e.Next(t.Context(), n)
+		_, _, ofAll := e.NextAll(t.Context(), n)
+		_, ofBlock := e.NextBlock(t.Context(), 0, n)
+		for _, err := range []error{err, ofAll, ofBlock} {
+			if !errors.Is(err, generator.ErrCount) {
+				t.Errorf("%d ids: %v", n, err)
+			}
 		}
 	}
 }

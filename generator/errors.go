@@ -108,11 +108,6 @@ func FewError(name string, n int64, why error) error {
 	return Errorf(ErrExhausted, name, hint, "generator %q has fewer than %d numbers left", name, n)
 }
 
-// CountError returns the ErrCount of a draw of n < 1 ids.
-func CountError(name string, n int64) error {
-	return Errorf(ErrCount, name, "Ask for at least one id.", "cannot draw %d ids", n)
-}
-
 // ClosedError returns the ErrNotNow of a draw from a closed generator.
 func ClosedError(name string) error {
 	return Errorf(ReasonShutdown, name, "Connect again: the server is shutting down or the generator was changed.", "generator %q is closed", name)

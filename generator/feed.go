@@ -63,7 +63,7 @@ type BlockGenerator interface {
 
 // NextBlock draws n consecutive numbers above a number; see BlockGenerator.
 func (e *Entry) NextBlock(ctx context.Context, above, n int64) (r Range, err error) {
-	err = e.use(ctx, func(l *live) (err error) {
+	err = e.use(ctx, n, func(l *live) (err error) {
 		g, ok := l.gen.(BlockGenerator)
 		if !ok {
 			return Errorf(ErrWrongKind, e.name, "Use a segment generator with increment 1 and without scatter.",

@@ -284,8 +284,8 @@ func (s *scattered) TryNext(int64) (generator.Range, bool) {
 }
 
 // Next implements generator.Generator. Runs have one id.
-func (s *scattered) Next(ctx context.Context, n int64) (generator.Range, error) {
-	r, err := s.gen.Next(ctx, min(n, 1))
+func (s *scattered) Next(ctx context.Context, _ int64) (generator.Range, error) {
+	r, err := s.gen.Next(ctx, 1)
 	if err != nil {
 		return r, err
 	}

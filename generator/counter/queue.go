@@ -98,9 +98,6 @@ func NewQueue(name string, source Source, runtime generator.Scheduler, deadline 
 
 // Next implements generator.Generator. It returns at most maxDraw ids.
 func (q *Queue) Next(ctx context.Context, n int64) (generator.Range, error) {
-	if n < 1 {
-		return generator.Range{}, generator.CountError(q.name, n)
-	}
 	got, err := q.wait(ctx, &draw{n: min(n, maxDraw)})
 	if err != nil {
 		return generator.Range{}, err
@@ -113,9 +110,6 @@ func (q *Queue) Ends() bool { return q.ends }
 
 // NextAll implements generator.AllGenerator.
 func (q *Queue) NextAll(ctx context.Context, n int64) ([]generator.Range, error) {
-	if n < 1 {
-		return nil, generator.CountError(q.name, n)
-	}
 	return q.wait(ctx, &draw{n: n, all: true})
 }
 

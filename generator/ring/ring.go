@@ -212,9 +212,6 @@ func (g *Generator) nextTick() int64 { return g.Tick(max(g.ready.Load().Last, g.
 
 // Next implements generator.Generator.
 func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) {
-	if n < 1 {
-		return generator.Range{}, generator.CountError(g.name, n)
-	}
 	for waits := int64(1); ; waits = 0 {
 		if r, ok := g.TryNext(n); ok {
 			return r, nil

@@ -13,9 +13,6 @@ func (g *Generator) Ends() bool { return g.limit != generator.NoLimit }
 
 // NextAll implements generator.AllGenerator.
 func (g *Generator) NextAll(ctx context.Context, n int64) ([]generator.Range, error) {
-	if n < 1 {
-		return nil, generator.CountError(g.name, n)
-	}
 	runs, err := g.nextAll(ctx, n)
 	if n > 1 && errors.Is(err, generator.ErrExhausted) {
 		err = generator.FewError(g.name, n, err)
@@ -144,9 +141,6 @@ func (g *Generator) allStrict(ctx context.Context, above, n int64) ([]generator.
 // NextBlock implements generator.BlockGenerator. It reserves the block apart from
 // the buffers.
 func (g *Generator) NextBlock(ctx context.Context, above, n int64) (generator.Range, error) {
-	if n < 1 {
-		return generator.Range{}, generator.CountError(g.name, n)
-	}
 	if g.direction*g.increment != 1 {
 		return generator.Range{}, generator.Errorf(generator.ErrWrongKind, g.name, "Use a segment generator with increment 1.",
 			"generator %q counts in steps, or down: it has no consecutive numbers", g.name)

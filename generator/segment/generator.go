@@ -99,9 +99,6 @@ func (g *Generator) run(b *buffer, i, count int64) generator.Range {
 // Next implements generator.Generator. It waits for the store at most for the
 // option deadline.
 func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) {
-	if n < 1 {
-		return generator.Range{}, generator.CountError(g.name, n)
-	}
 	if g.options.Strict {
 		g.waits.Add(1)
 		return kinds.Draw(ctx, &g.batches, n, time.Duration(g.options.Deadline), g.impatient)

@@ -214,9 +214,6 @@ func (g *Generator) waited(d *draw) {
 
 // Next implements generator.Generator.
 func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) {
-	if n < 1 {
-		return generator.Range{}, generator.CountError(g.name, n)
-	}
 	for d := (draw{}); ; {
 		if r, ok := g.TryNext(n); ok {
 			return r, nil

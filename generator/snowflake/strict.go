@@ -40,9 +40,6 @@ func newStrict(base *Generator, time *worker.Strict) *strictGenerator {
 func (g *strictGenerator) TryNext(int64) (generator.Range, bool) { return generator.Range{}, false }
 
 func (g *strictGenerator) Next(ctx context.Context, n int64) (generator.Range, error) {
-	if n < 1 {
-		return generator.Range{}, generator.CountError(g.name, n)
-	}
 	g.waits.Add(1)
 	if err := g.clocksAgree(ctx); err != nil {
 		return generator.Range{}, err
