@@ -65,10 +65,10 @@ func (p *Pinned) Pin(preset string) (*Layout, error) {
 	if l, err := Preset(name); err == nil {
 		*p = l.pinned(l.Name, l.Fields)
 		if (given.Fields != nil && !slices.Equal(given.Fields, p.Fields)) || (given.Unit != Unpinned.Unit && given.Unit != p.Unit) {
-			return nil, fmt.Errorf("layout %s has %s of %v; give other bits or units without a layout's name", l.Name, l.FieldList(), l.Unit)
+			return nil, generator.WrongOption("layout %s has %s of %v; give other bits or units without a layout's name", l.Name, l.FieldList(), l.Unit)
 		}
 	} else if given.Fields == nil {
-		return nil, err
+		return nil, generator.WrongOption("%s", err)
 	}
 	if given.Unit != Unpinned.Unit {
 		p.Unit = given.Unit
@@ -77,14 +77,14 @@ func (p *Pinned) Pin(preset string) (*Layout, error) {
 		p.Epoch = given.Epoch
 	}
 	if err := generator.CheckName(name); err != nil {
-		return nil, fmt.Errorf("%q cannot be the name of a layout", name)
+		return nil, generator.WrongOption("%q cannot be the name of a layout", name)
 	}
 	l, err := p.Build()
 	if err != nil {
-		return nil, fmt.Errorf("layout: %w", err)
+		return nil, generator.WrongOption("layout: %s", err)
 	}
 	if !l.HasTime() {
-		return nil, fmt.Errorf("ids of layout %s hold no time; kind auto_random makes them", name)
+		return nil, generator.WrongOption("ids of layout %s hold no time; kind auto_random makes them", name)
 	}
 	return l, nil
 }

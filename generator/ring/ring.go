@@ -62,13 +62,11 @@ type kind struct {
 
 // fill completes the options of a new generator.
 func (o *Options) fill() error {
-	if _, err := o.Pin("ring"); err != nil {
-		return generator.WrongOption("%s", err)
-	}
+	_, err := o.Pin("ring")
 	if o.MaxBorrow == -1 {
 		o.MaxBorrow = max(generator.Duration(time.Minute), o.leastBorrow())
 	}
-	return nil
+	return err
 }
 
 // leastBorrow returns the time span of two full rings: one in use, one padded.
@@ -81,13 +79,10 @@ func (o *Options) check() error {
 	if err != nil {
 		return err
 	}
-	if bits := int(l.SequenceBits()); o.BoostPower <= maxBoostPower && bits+o.BoostPower > maxRingBits {
-		return generator.WrongOption("a ring of %d sequence bits and boost_power %d is too large", bits, o.BoostPower)
-	}
 	if o.ScheduleInterval != 0 && o.ScheduleInterval < generator.Duration(10*time.Millisecond) {
 		return generator.WrongOption("schedule_interval must be 0, which is none, or at least 10ms, not %v", o.ScheduleInterval)
 	}
-	return cmp.Or(generator.Within("boost_power", o.BoostPower, 0, maxBoostPower),
+	return cmp.Or(generator.Within("boost_power", o.BoostPower, 0, min(maxBoostPower, maxRingBits-int(l.SequenceBits()))),
 		generator.Within("padding_factor", o.PaddingFactor, 1, 99),
 		generator.Within("max_borrow", o.MaxBorrow, o.leastBorrow(), generator.Duration(24*time.Hour)),
 		generator.OneOf("reject_put", o.RejectPut, "discard", "log"),
@@ -395,12 +390,11 @@ func (g *Generator) Stats() generator.Stats {
 // Details implements generator.Detailed for the table nextid.rings.
 func (g *Generator) Details() generator.Details {
 	_, _, next, left := g.head(1)
-	borrowed := max(g.Until(g.Tick(next), g.pool.Now()), 0)
 	return generator.Details{Table: "rings", Rows: []generator.Row{{Fields: []generator.Field{
 		{Name: "capacity", Value: g.capacity, Metric: generator.Metric{Name: "nextid_ring_capacity_ids", Help: "Ids that fit into the ring."}},
 		{Name: "buffered", Value: left, Metric: generator.Metric{Name: "nextid_ring_buffered_ids", Help: "Ids in the ring."}},
 		{Name: "threshold", Value: g.threshold},
-		{Name: "borrowed_seconds", Value: borrowed.Seconds(), Metric: generator.Metric{Name: "nextid_ring_borrowed_seconds", Help: "Time of the ring's next id minus the clock."}},
+		{Name: "borrowed_seconds", Value: max(g.Until(g.Tick(next), g.pool.Now()), 0).Seconds(), Metric: generator.Metric{Name: "nextid_ring_borrowed_seconds", Help: "Time of the ring's next id minus the clock."}},
 		{Name: "max_borrow_seconds", Value: g.borrow.Seconds(), Metric: generator.Metric{Name: "nextid_ring_max_borrow_seconds", Help: "Limit of nextid_ring_borrowed_seconds."}},
 	}}}}
 }

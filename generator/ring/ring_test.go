@@ -573,7 +573,7 @@ func TestOptions(t *testing.T) {
 		`{"reject_take":"throw"}`:                     "wait, error",
 		`{"layout":"tidb"}`:                           "no time",
 		`{"sequence_start":"zero"}`:                   "unknown option",
-		`{"bits":"time 31, sequence 28","unit":"1s"}`: "too large",
+		`{"bits":"time 31, sequence 28","unit":"1s"}`: "boost_power must be between 0 and 2",
 	} {
 		_, err := k.Normalize(json.RawMessage(in))
 		if !errors.Is(err, generator.ErrOption) || !strings.Contains(err.Error(), want) {

@@ -95,7 +95,7 @@ func (o *Options) fill(defaultLayout string) error {
 	start, named := startOption(Carry), o.Layout != ""
 	l, err := o.Pin(defaultLayout)
 	if err != nil {
-		return generator.WrongOption("%s", err)
+		return err
 	}
 	if p, err := layout.Preset(l.Name); err == nil {
 		switch {
