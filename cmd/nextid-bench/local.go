@@ -6,9 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -26,7 +24,7 @@ func localCommand() *cobra.Command {
 		Short: "Measure the generators in one process, beside other Go libraries",
 		Long: "Draw ids in a loop, without wire and SQL: snowflakes, numbers, batches, UUIDs, ULIDs and XIDs of\n" +
 			"nextid, bwmarrin/snowflake, sony/sonyflake, google/uuid, oklog/ulid and rs/xid, with one and two\n" +
-			"goroutines. Runs go test -bench in the source tree of nextid, for about a minute.",
+			"goroutines. Runs go test -bench for about a minute, in the source tree of nextid.",
 	}
 	return reported(cmd, local)
 }
@@ -50,22 +48,12 @@ func local(ctx context.Context, progress *log.Logger, quick bool) (*report.Repor
 			"The best round says what the code costs; the median what this machine gave it.",
 		Began: time.Now(), Machine: report.ThisMachine(), Settings: []string{"go " + strings.Join(args, " ")},
 	}
-	cmd := exec.CommandContext(ctx, "go", args...)
-	if module, _ := exec.CommandContext(ctx, "go", "list", "-m").Output(); strings.TrimSpace(string(module)) != "nextid" {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, err
-		}
-		cmd.Dir = filepath.Dir(self) // bin in the source tree
-	}
-	list := exec.CommandContext(ctx, "go", append([]string{"list", "-m"}, libraries...)...)
-	list.Dir = cmd.Dir
-	versions, _ := list.Output() // without the source tree, the next command fails
+	versions, _ := exec.CommandContext(ctx, "go", append([]string{"list", "-m"}, libraries...)...).Output() // outside the source tree, the next command fails
 	r.Versions = strings.Split(strings.TrimSpace(string(versions)), "\n")
-	out, err := cmd.Output()
+	out, err := exec.CommandContext(ctx, "go", args...).Output()
 	r.Interrupted = ctx.Err() != nil
 	if r.Sections = localSections(string(out)); err != nil && (!r.Interrupted || len(r.Sections) == 0) {
-		return nil, fmt.Errorf("go test -bench, which needs Go and the source tree of nextid: %w", err)
+		return nil, fmt.Errorf("go test -bench, which needs Go and runs in the source tree of nextid: %w", err)
 	}
 	r.Took = time.Since(r.Began).Seconds()
 	return r, nil
