@@ -51,7 +51,7 @@
 //	sqlfuncs: sessions.mu → wire: Server.mu      sessions.mu is held while Connection.End calls Conn.HangUp
 //	Server.mu → socket.mu                        Server.mu is held while deadlines are set
 //	Server.mu, socket.mu → Statement.mu          Machine.Lost is called under socket.mu
-//	protocol.mu of pgwire, Throttle.mu: nothing is taken under them
+//	Throttle.mu: nothing is taken under it
 //	account, quota: atomic, or one mutex under which nothing is taken
 //
 // The fast path takes none of them.

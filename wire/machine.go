@@ -140,3 +140,17 @@ func (c *Conn) Admit() error {
 	}
 	return nil
 }
+
+// Other returns the Machine of a connection of the same server that has logged in, nil
+// if there is none with the id.
+func (c *Conn) Other(id int32) Machine {
+	if c.server == nil {
+		return nil
+	}
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	if other := c.server.conns[id]; other != nil && other.admitted {
+		return other.machine
+	}
+	return nil
+}

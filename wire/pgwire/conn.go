@@ -28,7 +28,7 @@ const (
 // conn implements the protocol for one connection: a wire.Machine.
 type conn struct {
 	wire.Session
-	protocol *protocol
+	protocol *Config
 	login    *login // while identifying
 
 	state              state
@@ -314,9 +314,6 @@ var mysqlError = func() []byte {
 func (c *conn) Close() {
 	c.Statement.Close()
 	if c.SQL != nil {
-		c.protocol.mu.Lock()
-		delete(c.protocol.conns, c.Conn.ID)
-		c.protocol.mu.Unlock()
 		c.SQL.Close()
 	}
 }

@@ -3,7 +3,6 @@ package pgwire
 import (
 	"crypto/subtle"
 	"encoding/binary"
-	"sync"
 
 	"nextid/wire"
 )
@@ -13,19 +12,7 @@ type Config = wire.Protocol[Exchange]
 
 // New returns a server for the PostgreSQL protocol.
 func New(cfg Config) *wire.Server {
-	p := &protocol{Config: cfg, conns: map[int32]*conn{}}
-	return p.Server(alpn, func(c *wire.Conn) wire.Machine { return &conn{protocol: p, Session: wire.Session{Conn: c}} })
-}
-
-// protocol holds the common state of a server's connections.
-type protocol struct {
-	Config
-
-	// conns holds the connections by process id, for CancelRequest. A CancelRequest
-	// comes over a connection of its own, without a login ("Canceling Requests in
-	// Progress").
-	mu    sync.Mutex
-	conns map[int32]*conn
+	return cfg.Server(alpn, func(c *wire.Conn) wire.Machine { return &conn{protocol: &cfg, Session: wire.Session{Conn: c}} })
 }
 
 // secretSize is the length of the secret of protocol 3.2; 3.0 has 4 bytes.
@@ -39,13 +26,12 @@ func (c *conn) cancelSecret() []byte {
 	return c.secret[:4]
 }
 
-// cancel serves a CancelRequest: process id, secret. It interrupts the statement of
-// the connection if the secret is right. The client does not learn whether it was.
-func (p *protocol) cancel(body []byte) {
-	p.mu.Lock()
-	c := p.conns[int32(binary.BigEndian.Uint32(body))]
-	p.mu.Unlock()
-	if c != nil && subtle.ConstantTimeCompare(c.cancelSecret(), body[4:]) == 1 {
-		c.Statement.Interrupt(errCanceled)
+// cancel serves a CancelRequest: process id, secret. It comes over a connection of its
+// own, without a login ("Canceling Requests in Progress"). It interrupts the statement
+// of the connection if the secret is right. The client does not learn whether it was.
+func (c *conn) cancel(body []byte) {
+	other, _ := c.Conn.Other(int32(binary.BigEndian.Uint32(body))).(*conn)
+	if other != nil && subtle.ConstantTimeCompare(other.cancelSecret(), body[4:]) == 1 {
+		other.Statement.Interrupt(errCanceled)
 	}
 }

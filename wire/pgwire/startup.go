@@ -73,7 +73,7 @@ func (c *conn) startup(ctx context.Context, in []byte, out *wire.Out) (n int, er
 		return n, c.encryption(code, len(body) > 0, in[n:], out)
 	case cancelRequest:
 		if len(body) >= 8 && len(body) <= 4+256 {
-			c.protocol.cancel(body)
+			c.cancel(body)
 		}
 		return n, io.EOF
 	}
@@ -124,6 +124,7 @@ func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out)
 		return c.fatal(out, err)
 	}
 	c.minor = uint8(min(minor, newestMinor))
+	_, _ = rand.Read(c.secret[:]) // never fails (crypto/rand)
 	if minor > newestMinor || len(unknown) > 0 {
 		out.B = encode(out.B, &pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: majorVersion<<16 | uint32(c.minor), UnrecognizedOptions: unknown})
 	}
@@ -149,10 +150,6 @@ func (c *conn) open(out *wire.Out) error {
 	}
 	c.login = nil
 	c.Out = out
-	_, _ = rand.Read(c.secret[:]) // never fails (crypto/rand)
-	c.protocol.mu.Lock()
-	c.protocol.conns[c.Conn.ID] = c
-	c.protocol.mu.Unlock()
 	out.B = append(out.B, authenticated...)
 	for p := range c.SQL.Parameters() {
 		out.B = appendParameterStatus(out.B, p)
