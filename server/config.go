@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -18,6 +19,7 @@ import (
 	"nextid/generator/snowflake"
 	"nextid/generator/store/shared"
 	"nextid/generator/workerid"
+	"nextid/migrations/appdb"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/ids"
@@ -342,4 +344,21 @@ func kindNamed(kinds []generator.Kind, name string) (generator.Kind, error) {
 		names = append(names, k.Name())
 	}
 	return nil, fmt.Errorf("unknown kind %q: this version has %s%s", name, strings.Join(names, ", "), generator.DidYouMean(name, names))
+}
+
+// Error is an error for the person who runs the server.
+type Error = appdb.Error
+
+// HintOf returns the hint of an Error, or else of an error of the generators.
+func HintOf(err error) string {
+	hint := appdb.HintOf(err)
+	if e, ok := errors.AsType[*generator.Error](err); ok && hint == "" {
+		hint = e.Hint
+	}
+	return hint
+}
+
+// OneLine joins the lines of s, so that one message is not mistaken for several.
+func OneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }
