@@ -4,10 +4,16 @@ import (
 	"strings"
 	"testing"
 
-	"nextid/sqlfuncs/sqltest"
-
+	"nextid/generator"
+	"nextid/generator/store/memory"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/sqltest"
 )
+
+// shared is a store that the last server to end does not close.
+type shared struct{ generator.Store }
+
+func (shared) Close() error { return nil }
 
 func TestCurrvalAndLastval(t *testing.T) {
 	server := sqltest.NewServer(t)
@@ -91,4 +97,17 @@ func TestSetvalOfADescendingSequence(t *testing.T) {
 	}
 	s.Fails(t, "SELECT setval('down', 75, false)", sqlstate.NotPrerequisite)
 	s.Fails(t, "SELECT setval('down', -1001, false)", sqlstate.InvalidParameterValue)
+}
+
+// TestSetvalBelowAnotherServers: a server that does not know yet where another one has
+// moved a sequence answers as that one would.
+func TestSetvalBelowAnotherServers(t *testing.T) {
+	store := shared{memory.New(memory.Config{})}
+	stale, other := sqltest.NewServer(t, sqltest.Config{Store: store}), sqltest.NewServer(t, sqltest.Config{Store: store})
+	stale.Session(t).ID(t, "a", "SELECT next_id('a') FROM create_generator('a', 'segment')")
+	other.Session(t).Must(t, "SELECT setval('a', 100000)")
+	stale.Session(t).Fails(t, "SELECT setval('a', 50000)", sqlstate.NotPrerequisite)
+	if got := stale.MySQLSession(t).Value(t, "SELECT SETVAL(a, 50000)"); got != "NULL" {
+		t.Errorf("SETVAL: %s", got)
+	}
 }
