@@ -166,7 +166,7 @@ func (c *Conn) recoverPanic() {
 	if p == nil {
 		return
 	}
-	c.server.panicked(c, "panic while serving a connection", p)
+	c.server.panicked(c, "serving", p)
 	c.draining = false
 	c.out.B = nil // half an answer, perhaps
 	c.err = nil
@@ -184,7 +184,7 @@ func (c *Conn) close() {
 		c.closeTLS()
 		_ = c.nc.Close() // nothing is left to be sent
 		if p := recover(); p != nil {
-			c.server.panicked(c, "panic while closing a connection", p)
+			c.server.panicked(c, "closing", p)
 		}
 	}()
 	c.machine.Close()

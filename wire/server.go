@@ -275,9 +275,9 @@ func (s *Server) closed(c *Conn, reason string) {
 // panicked logs a panic of a connection, at most one line a second: a client that
 // triggers a bug must not fill the disk. The deferred function that has recovered
 // calls panicked, so the panic is still on the stack.
-func (s *Server) panicked(c *Conn, message string, cause any) {
+func (s *Server) panicked(c *Conn, while string, cause any) {
 	if n, ok := s.panics.Next(time.Now()); ok {
-		s.Logger.Error(message, "connection", c.ID, "panic", cause, "skipped", n, "stack", string(debug.Stack())) //nolint:sloglint // one of two constants
+		s.Logger.Error("panic in a connection", "while", while, "connection", c.ID, "panic", cause, "skipped", n, "stack", string(debug.Stack()))
 	}
 }
 

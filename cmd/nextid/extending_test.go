@@ -113,7 +113,7 @@ func TestPlugins(t *testing.T) {
 		t.Errorf("layout %s, kind %s, %v", layout, kind, err)
 	}
 	_, err := c.Exec(t.Context(), `SELECT create_generator('more', 'checked', '{"step": 0}')`)
-	if err == nil || !strings.Contains(err.Error(), "step is between 1 and 1000000") {
+	if err == nil || !strings.Contains(err.Error(), "step must be between 1 and 1000000") {
 		t.Errorf("a bad option: %v", err)
 	}
 	var right, wrong bool
