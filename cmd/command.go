@@ -3,9 +3,9 @@
 //
 // Each larger command has a file. A program holds everything that a command may touch:
 // arguments, environment, streams. Commands return errors; run prints them with a
-// hint (failure.go) and returns the exit code. Commands need not check writes to
-// standard output: run reports the first one that failed. The flags of settings come
-// from package server.
+// hint and returns the exit code. Commands need not check writes to standard output:
+// run reports the first one that failed. The flags of settings come from package
+// server.
 package cmd
 
 import (
@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"runtime"
@@ -248,4 +249,75 @@ func noArgs(cmd *cobra.Command, args []string) error {
 // usageFailure returns the error of a command line that cannot be parsed.
 func usageFailure(cmd *cobra.Command, what string) error {
 	return &server.Error{What: what, Hint: fmt.Sprintf("See %s -h.", cmd.CommandPath()), Err: errUsage}
+}
+
+// Exit codes of the program.
+const (
+	exitOK     = 0
+	exitFailed = 1 // the command failed
+	exitUsage  = 2 // the command line could not be parsed
+)
+
+// errUsage is the cause of the error of a command line that cannot be parsed.
+var errUsage = errors.New("usage")
+
+// failed reports err and returns the exit code. Each mistake in the configuration
+// gets a line of its own.
+func (p *program) failed(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	var log *slog.Logger // nil: plain lines
+	if p.logsJSON() {
+		log = slog.New(slog.NewJSONHandler(p.stderr, nil))
+	}
+	if mistakes, ok := errors.AsType[server.Mistakes](err); ok {
+		for _, m := range mistakes {
+			if log != nil {
+				log.Error("the configuration has a mistake", "error", m.String())
+			} else {
+				fmt.Fprintf(p.stderr, "nextid: %s\n", m)
+			}
+		}
+		return exitFailed
+	}
+	code := exitFailed
+	if errors.Is(err, errUsage) {
+		code = exitUsage
+	}
+	text, hint := server.OneLine(err.Error()), server.OneLine(server.HintOf(err))
+	switch {
+	case log != nil:
+		log.Error("nextid ends", "error", text, "hint", hint)
+	case hint != "":
+		fmt.Fprintf(p.stderr, "nextid: %s\nhint: %s\n", text, hint)
+	default:
+		fmt.Fprintf(p.stderr, "nextid: %s\n", text)
+	}
+	return code
+}
+
+func (p *program) repairCommand() *cobra.Command {
+	flags, dryRun := p.build.Flags(), false
+	cmd := &cobra.Command{
+		Use:   "repair [--data DIR | --store sqlite:FILE]",
+		Short: "Make an embedded store usable again that a wrong clock has led into the future",
+		Long: "Make an embedded store usable again after its server ran with a clock that was far ahead.\n" +
+			"Stop the server and set the clock right first.\n\n" +
+			"Ids never go back in time. Without a repair snowflakes would carry that future time, or none\n" +
+			"would be left. repair gives up the worker ids that have reached it: no server will use the\n" +
+			"rest of their time. Servers go on at the present time with worker ids that were never used.\n" +
+			"No id is repeated, since an id contains its worker id.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := flags.Load(p.environ)
+			if err != nil {
+				return err
+			}
+			return config.Repair(cmd.Context(), p.stdout, dryRun)
+		},
+	}
+	flags.Register(cmd.Flags(), "data", "store")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be done")
+	return cmd
 }

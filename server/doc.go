@@ -14,7 +14,7 @@
 //	build.go                 Build and its options
 //	config.go, setting.go    what can be configured; one table for all sources
 //	load.go, file.go         defaults < file < environment < flags
-//	flags.go, value.go       the flags, and how a text becomes a value
+//	value.go                 how a text becomes a value
 //	access.go, users.go      users, rules and certificates; changing users
 //	private.go               files with secrets
 //	reload.go                reading the configuration again
