@@ -77,14 +77,6 @@ const (
 // already, and the log has a line.
 var ErrClosed = errors.New("connection ended")
 
-// took returns Server.Took.
-func (c *Conn) took() func(time.Duration) {
-	if c.server == nil {
-		return nil
-	}
-	return c.server.Took
-}
-
 // Skip notes that Feed discards a message in pieces: it has begun (true) or has
 // arrived whole (false). Each message that is discarded has its own deadline.
 func (c *Conn) Skip(begun bool) {

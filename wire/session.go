@@ -74,7 +74,9 @@ func (s *Session) Open(sql *sqlfuncs.Server, o sqlfuncs.SessionOptions, self sql
 	log.Debug("logged in", "connection", s.Conn.ID, "remote", s.Conn.Remote,
 		"user", sqlstate.Cut(o.User, limits.LogName), "database", sqlstate.Cut(o.Database, limits.LogName))
 	s.SQL.Serve(self)
-	s.Statement.Took = s.Conn.took()
+	if s.Conn.server != nil {
+		s.Statement.Took = s.Conn.server.Took
+	}
 	s.SettingsChanged()
 	return nil
 }
