@@ -87,23 +87,16 @@ func resembles(a, b string) bool {
 	if strings.EqualFold(a, b) {
 		return a != b
 	}
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if len(a) < leastAlike || len(b)-len(a) > 1 {
-		return false
-	}
-	i := 0
-	for i < len(a) && a[i] == b[i] {
-		i++
-	}
-	if len(a) < len(b) {
-		return isLetter(b[i]) && a[i:] == b[i+1:]
-	}
-	return isLetter(a[i]) && isLetter(b[i]) && a[i+1:] == b[i+1:]
+	return min(len(a), len(b)) >= leastAlike && distance(a, b) == 1 && strings.Map(notLetter, a) == strings.Map(notLetter, b)
 }
 
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+// notLetter drops ASCII letters from a text.
+func notLetter(c rune) rune {
+	if 'a' <= c|0x20 && c|0x20 <= 'z' {
+		return -1
+	}
+	return c
+}
 
 // optionNames returns the JSON names of the fields of a struct.
 func optionNames(t reflect.Type) (names []string) {
