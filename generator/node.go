@@ -24,10 +24,6 @@ type Node struct {
 	Seen    time.Time // its last write, by its own clock
 	Until   time.Time // when it counts as lost, unless it writes again
 
-	// ClockAhead is the least amount by which its clock is ahead of this server's. It
-	// is negative for behind, and 0 while no difference is certain.
-	ClockAhead time.Duration
-
 	// StoreAhead is by how much its clock is ahead of the store's, by its own last
 	// report. nil: not known.
 	StoreAhead *time.Duration

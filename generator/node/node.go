@@ -12,7 +12,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"strconv"
@@ -28,8 +27,7 @@ type Config struct {
 	Clock  generator.Runtime // nil: the system's
 	Logger *slog.Logger      // nil: slog.Default()
 
-	// Self describes this server. Number, State, Rate, Seen, Until and
-	// ClockAhead are not used.
+	// Self describes this server. Number, State, Rate, Seen and Until are not used.
 	Self func() generator.Node
 }
 
@@ -38,11 +36,7 @@ const (
 	lease      = 3 * renewEvery   // time for which a write is valid; two may fail
 
 	storeTimeout = 5 * time.Second
-	// clockAlarm is a difference of clocks that is logged. Ids of several servers are in
-	// the order of time only as far as their clocks agree.
-	clockAlarm = 5 * time.Second
-	claimTries = 8
-	maxWarned  = 1000 // instances whose clocks were logged
+	claimTries   = 8
 )
 
 // Nodes is the list of servers, and this server's entry in it. An entry is a
@@ -62,19 +56,17 @@ type Nodes struct {
 	number int   // -1 for none
 	first  int64 // Unix ms; begin of the contiguous reservations that end at until
 	until  int64
-	last   map[int]observation // by number: what the others had written at looked
+	last   map[int]observation // by number: what all had written at looked
 	looked int64               // Unix ms
-	warned map[string]bool     // instances whose clock was logged
 }
 
-// observation holds what a server wrote, and by how much its clock was ahead then.
+// observation holds what a server wrote.
 type observation struct {
-	instance   string
-	seen       int64
-	noticed    int64 // by this server's clock; 0 for what the first look found
-	rate       float64
-	issued     int64
-	clockAhead time.Duration
+	instance string
+	seen     int64
+	late     int64 // when this server saw it, Unix ms, if the other's clock is behind; else 0
+	rate     float64
+	issued   int64
 }
 
 // New returns running Nodes. On a store of this process alone they write only to find
@@ -82,10 +74,7 @@ type observation struct {
 func New(cfg Config) *Nodes {
 	cfg.Clock = cmp.Or[generator.Runtime](cfg.Clock, generator.SystemClock{})
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
-	n := &Nodes{
-		cfg: cfg, instance: strconv.FormatUint(rand.Uint64(), 36), number: -1,
-		last: map[int]observation{}, warned: map[string]bool{},
-	}
+	n := &Nodes{cfg: cfg, instance: strconv.FormatUint(rand.Uint64(), 36), number: -1, last: map[int]observation{}}
 	n.ctx, n.stop = context.WithCancel(context.Background())
 	cfg.Clock.Go(&n.work, n.renew)
 	return n
@@ -187,8 +176,7 @@ func (n *Nodes) place(rows []row, now int64) (number int, base int64) {
 	return number, now
 }
 
-// look compares what the others have written with the look before. What is new was
-// written between the two looks by this server's clock, and at Seen by the writer's.
+// look compares what the servers have written with the look before.
 func (n *Nodes) look(rows []row, now int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -198,30 +186,15 @@ func (n *Nodes) look(rows []row, now int64) {
 			continue
 		}
 		s := observation{instance: r.Instance, seen: r.Seen, issued: r.Issued}
-		if n.looked > 0 {
-			s.noticed = now
+		if r.Seen < n.looked { // it was written since, by this server's clock
+			s.late = now
 		}
 		if known && before.instance == r.Instance && r.Seen > before.seen {
 			s.rate = float64(r.Issued-before.issued) / float64(r.Seen-before.seen) * 1000
 		}
-		switch {
-		case r.Instance == n.instance:
-		case r.Seen > now:
-			s.clockAhead = time.Duration(r.Seen-now) * time.Millisecond
-		case r.Seen < n.looked && n.looked > 0:
-			s.clockAhead = -time.Duration(n.looked-r.Seen) * time.Millisecond
-		}
 		n.last[number] = s
-		if s.clockAhead.Abs() >= clockAlarm && !n.warned[r.Instance] {
-			n.warned[r.Instance] = true
-			n.cfg.Logger.Warn("the clocks of two servers differ; ids stay unique, but their order across servers does not follow the time",
-				"server", fmt.Sprintf("%s (process %d)", r.Host, r.PID), "ahead", s.clockAhead)
-		}
 	}
 	n.looked = now
-	if len(n.warned) > maxWarned {
-		clear(n.warned)
-	}
 }
 
 // List returns the list as it is in the store now, by number. On a store of this
@@ -243,9 +216,8 @@ func (n *Nodes) List(ctx context.Context) ([]generator.Node, error) {
 		node.Number, node.Self, node.Until = number, r.Instance == n.instance, time.UnixMilli(r.until)
 		writes := r.until > now
 		if s := n.last[number]; s.instance == r.Instance {
-			node.Rate, node.ClockAhead = s.rate, s.clockAhead
-			// What a clock that is behind has just written looks old.
-			writes = writes || s.clockAhead < 0 && s.noticed > now-lease.Milliseconds()
+			node.Rate = s.rate
+			writes = writes || s.late > now-lease.Milliseconds()
 		}
 		switch {
 		case r.until < r.Seen+lease.Milliseconds():

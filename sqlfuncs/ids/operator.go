@@ -39,7 +39,7 @@ var operatorTables = []engine.Table{
 	operatorTable("nodes", "the servers on this store: where they are, how they stand, how their clocks differ", `
 		node:int4! state:text! this:bool! host:text! pid:int4! address:text! version:text!
 		ready:bool! workers:text! issued:int8! per_second:int8! started_at:timestamptz!
-		seen_at:timestamptz! expires_at:timestamptz! clock_ahead_ms:int8! store_ahead_ms:int8 store:text!`, nodeRows),
+		seen_at:timestamptz! expires_at:timestamptz! store_ahead_ms:int8 store:text!`, nodeRows),
 	operatorTable("feeds", "sequences of applications' databases that servers feed: their blocks, and what keeps them from moving, as this server sees it", `
 		name:text! database:text! column_name:text! first:int8 last:int8 next:int8 left:int8 lasts_seconds:int8
 		moved_at:timestamptz looked_at:timestamptz moves:int8! failures:int8! last_error:text last_error_at:timestamptz`, feedRows),
@@ -184,10 +184,10 @@ func nodeRows(x *engine.Exec) (rows [][]any, err error) {
 	for _, n := range nodes {
 		row := []any{
 			n.Number, n.State, n.Self, n.Host, n.PID, n.Address, n.Version, n.Ready, n.Workers, n.Issued, int64(math.Round(n.Rate)),
-			n.Started, n.Seen, n.Until, n.ClockAhead.Milliseconds(), nil, n.Store,
+			n.Started, n.Seen, n.Until, nil, n.Store,
 		}
 		if n.StoreAhead != nil {
-			row[15] = n.StoreAhead.Milliseconds()
+			row[14] = n.StoreAhead.Milliseconds()
 		}
 		rows = append(rows, row)
 	}

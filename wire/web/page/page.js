@@ -211,12 +211,11 @@ function showErrors(all) {
 
 // server returns the columns of a row of nextid.nodes.
 function server(n) {
-  const clock = [Number(n.clock_ahead_ms) ? `${n.clock_ahead_ms} ms from this one's` : 'as this one', n.store_ahead_ms == null ? '' : `${n.store_ahead_ms} ms from the store's`];
   return {
     Server: `${n.host}, process ${n.pid}${n.this ? ' (this one)' : ''}`, State: n.age ?? (n.state === 'up' && !n.ready ? 'up, not ready' : n.state), Address: n.address,
     Version: n.version, 'Worker ids': n.workers || '–', Issued: number(Number(n.issued)),
     '/s': number(n.this ? Object.values(rates).reduce((a, b) => a + b, 0) : Number(n.per_second)), 'Up since': when(n.started_at),
-    Clock: clock.filter(Boolean).join(', '),
+    Clock: n.store_ahead_ms == null ? '' : Number(n.store_ahead_ms) ? `${n.store_ahead_ms} ms from the store's` : "as the store's",
   };
 }
 
