@@ -249,13 +249,7 @@ func (r *Registry) Watch(ctx context.Context) {
 	if r.cfg.Guard == nil {
 		return
 	}
-	for tick := time.NewTicker(WatchEvery); ; {
-		select {
-		case <-ctx.Done():
-			tick.Stop()
-			return
-		case <-tick.C:
-		}
+	for (Goroutines{}).Sleep(ctx, WatchEvery) == nil {
 		bounded, cancel := context.WithTimeout(ctx, WatchEvery)
 		if r.unsaid.Load() {
 			_ = r.announce(bounded) // after an error the next round tries again

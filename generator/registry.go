@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -137,11 +138,11 @@ func (r *Registry) Get(ctx context.Context, name string) (*Entry, error) {
 
 // GetOrCreate is Get that reports whether it has created the name.
 func (r *Registry) GetOrCreate(ctx context.Context, name string) (e *Entry, created bool, err error) {
-	if err := CheckName(name); err != nil {
-		return nil, false, err
-	}
 	if e := r.Lookup([]byte(name)); e != nil {
 		return e, false, nil
+	}
+	if err := CheckName(name); err != nil {
+		return nil, false, err
 	}
 	f, created, err := r.load(ctx, name)
 	if err != nil {
@@ -468,19 +469,12 @@ func unmoved(k Kind, options json.RawMessage) json.RawMessage {
 	return rest
 }
 
-// CheckName reports whether name is [A-Za-z_][A-Za-z0-9_.:-]{0,127}.
+// validName matches names of at most MaxNameBytes.
+var validName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$`)
+
+// CheckName returns an ErrName unless name can be the name of a generator.
 func CheckName(name string) error {
-	ok := name != "" && len(name) <= MaxNameBytes
-	for i := 0; ok && i < len(name); i++ {
-		switch c := name[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_':
-		case c >= '0' && c <= '9', c == '.', c == ':', c == '-':
-			ok = i > 0
-		default:
-			ok = false
-		}
-	}
-	if ok {
+	if validName.MatchString(name) {
 		return nil
 	}
 	return Errorf(ErrName, "", "A name begins with a letter or _, goes on with letters, digits and _ . : - and has at most 128 characters.",
