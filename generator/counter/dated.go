@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -279,16 +280,17 @@ func (s *scheme) AppendCode(b []byte, id int64) ([]byte, error) {
 	return fmt.Appendf(b, "%0*d%s", s.Width, id%s.modulus, s.Suffix), nil
 }
 
+// ParseCode implements generator.Coder. All codes have the same length.
 func (s *scheme) ParseCode(code string) (int64, error) {
-	bad := generator.WrongOption("%.64q is no code of this generator: %s", code, s.example())
-	rest, begins := strings.CutPrefix(code, s.Prefix)
-	date, rest, dated := s.pattern.cut(rest)
-	rest, separated := strings.CutPrefix(rest, s.Separator)
-	n, rest, numbered := cutNumber(rest, s.Width)
-	if !begins || !dated || !separated || !numbered || rest != s.Suffix {
-		return 0, bad
+	if len(code) == len(s.example()) {
+		date, number := code[len(s.Prefix):][:len(s.Pattern)], code[:len(code)-len(s.Suffix)]
+		n, _ := strconv.ParseInt(number[len(number)-s.Width:], 10, 64)
+		id := (s.pattern.read(date)-s.century)*s.modulus + n
+		if again, err := s.AppendCode(nil, id); err == nil && string(again) == code {
+			return id, nil
+		}
 	}
-	return (date-s.century)*s.modulus + n, nil
+	return 0, generator.WrongOption("%.64q is no code of this generator: %s", code, s.example())
 }
 
 // example returns the form of a code, for messages.

@@ -292,22 +292,12 @@ func (p *pattern) date(n int64) (time.Time, bool) {
 	return t, err == nil && t.Year() >= firstYear
 }
 
-// cut reads a date from the beginning of a text. It returns its digits.
-func (p *pattern) cut(text string) (n int64, rest string, ok bool) {
-	width := min(len(p.layout), len(text))
-	t, err := time.Parse(p.layout, text[:width])
-	ok = err == nil && t.Format(p.layout) == text[:width] // Parse accepts signs, and one digit
-	if p.short && t.Year() < century {                    // it takes 69 to 99 for years of 1900
+// read returns the digits of a date in the form of the pattern; those of another text
+// are of another date.
+func (p *pattern) read(text string) int64 {
+	t, _ := time.Parse(p.layout, text)
+	if p.short && t.Year() < century { // it takes 69 to 99 for years of 1900
 		t = t.AddDate(100, 0, 0)
 	}
-	return p.number(t), text[width:], ok && t.Year() >= firstYear
-}
-
-// cutNumber reads width digits from the beginning of a text.
-func cutNumber(text string, width int) (n int64, rest string, ok bool) {
-	if len(text) < width {
-		return 0, text, false
-	}
-	digits, err := strconv.ParseUint(text[:width], 10, 63)
-	return int64(digits), text[width:], err == nil
+	return p.number(t)
 }
