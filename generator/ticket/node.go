@@ -192,11 +192,7 @@ func (n *postgresNode) draw(ctx context.Context, count int64) (runs []generator.
 		if err := rows.Scan(&v); err != nil {
 			return nil, err
 		}
-		if last := len(runs) - 1; last >= 0 && runs[last].Last()+n.increment == v {
-			runs[last].Count++
-		} else {
-			runs = append(runs, generator.Range{First: v, Step: n.increment, Count: 1})
-		}
+		runs = generator.AppendRun(runs, generator.Range{First: v, Step: n.increment, Count: 1})
 	}
 	return runs, rows.Err()
 }
