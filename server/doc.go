@@ -15,11 +15,11 @@
 //	config.go, setting.go    what can be configured; one table for all sources
 //	load.go, file.go         defaults < file < environment < flags
 //	value.go                 how a text becomes a value
-//	access.go, users.go      users, rules and certificates; changing users
+//	access.go                users, rules and certificates; changing users
 //	private.go               files with secrets
 //	reload.go                reading the configuration again
 //	endpoint.go              the wire protocols, before and after there is a store
-//	status.go, metrics*.go   health checks, the page and /metrics
+//	status.go, metrics.go    health checks, the page and /metrics
 //	forecast.go, feeder.go   background work: what runs out; sequences in databases
 //	offline.go               commands beside servers: copying an embedded store to a
 //	                         shared one, repairing it, taking an id apart
