@@ -234,12 +234,13 @@ func (w *walk) start(clock *generatortest.Clock) {
 type client struct {
 	server   *walkServer
 	session  int
+	copies   int           // of the statement that it pipelines behind it
 	most     int           // rows after which it leaves; 0: it stays
 	patience time.Duration // 0: without end
 }
 
 func (w *walk) client() client {
-	c := client{server: pick(w, w.servers...), session: w.IntN(3)}
+	c := client{server: pick(w, w.servers...), session: w.IntN(3), copies: w.IntN(4)}
 	switch w.IntN(12) {
 	case 0:
 		c.most = 1 + w.IntN(5)
@@ -254,7 +255,7 @@ func (w *walk) query(c client, sql string) (rows [][]string, err error) {
 	ctx, cancel := context.WithTimeout(w.Context(), cmp.Or(c.patience, sqlfuncs.DefaultLimits.StatementTime))
 	defer cancel()
 	q := c.server.sessions[c.session]
-	if _, drawn, ok := q.Fast.Query([]byte(sql), 1+w.IntN(4)); ok {
+	if _, drawn, ok := q.Fast.Query([]byte(sql), 1+c.copies); ok {
 		for i := range drawn.Count {
 			rows = append(rows, []string{strconv.FormatInt(drawn.First+i*drawn.Step, 10)})
 		}
