@@ -34,7 +34,7 @@ func declare(p *engine.Planner, st *Statement, t *syntax.Declare) error {
 			return err
 		}
 		c.init(s, inner, slices.Clone(x.Params))
-		c.binary, c.held, c.buffer = t.Binary, t.Hold, t.Scroll || t.Hold
+		c.held, c.buffer = t.Hold, t.Scroll || t.Hold
 		err = c.keeps(portalOf(x).bytes, st.cost, x.Params)
 		if err == nil && s.tx.state == txIdle {
 			err = c.materialize(x.Ctx)

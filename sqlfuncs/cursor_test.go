@@ -113,26 +113,6 @@ func TestHeldCursorThatFailsMakesCommitFail(t *testing.T) {
 	s.Fails(t, "FETCH h", sqlstate.InvalidCursorName)
 }
 
-func TestBinaryCursorAsksForBinary(t *testing.T) {
-	s := sqltest.NewServer(t).Session(t)
-	s.Must(t, "BEGIN; DECLARE c BINARY CURSOR FOR SELECT 1::int4, 'x'::text")
-	b, err := s.Simple([]byte("FETCH c"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := b.Next()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := s.Run(st)
-	if !p.Binary(0) || !p.Binary(1) {
-		t.Error("FETCH from a binary cursor must describe binary columns before the first row")
-	}
-	if _, err := p.Next(t.Context()); err != nil || !p.Binary(0) {
-		t.Errorf("binary %v, error %v", p.Binary(0), err)
-	}
-}
-
 func TestCursorTakesTheParametersOfDeclare(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
 	s.Must(t, "BEGIN")

@@ -46,7 +46,6 @@ type Portal struct {
 	answered  bool // by FastPath
 	started   bool
 	done      bool
-	binary    bool // DECLARE … BINARY
 	held      bool // WITH HOLD
 	buffer    bool // rows are kept: scrollable or held
 	committed bool // held, and its transaction is over
@@ -128,7 +127,7 @@ func (p *Portal) init(s *Session, st *Statement, params []datum.Value) {
 	if st.fetch != nil {
 		p.columns = nil
 		if c := s.portals[st.fetch.Cursor]; c != nil {
-			p.columns, p.binary = c.columns, c.binary
+			p.columns = c.columns
 		}
 	}
 }
@@ -320,7 +319,7 @@ func (p *Portal) Columns() []engine.Column { return p.columns }
 func (p *Portal) Binary(i int) bool {
 	switch len(p.formats) {
 	case 0:
-		return p.binary
+		return false
 	case 1:
 		return p.formats[0] == 1
 	}

@@ -10,7 +10,6 @@ import (
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
-	"nextid/sqlfuncs/mysql"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -138,9 +137,9 @@ func (s *Session) unprepareAll() {
 	s.unnamed = nil
 }
 
-// prepare plans PREPARE name AS statement, and MySQL's PREPARE name FROM 'text' or
-// @variable, which replaces a statement of the same name. The inner statement is
-// analysed when PREPARE runs.
+// prepare plans PREPARE name AS statement, and MySQL's PREPARE name FROM 'text', which
+// replaces a statement of the same name. The inner statement is analysed when PREPARE
+// runs.
 func prepare(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 	var types []datum.OID
 	for _, tn := range t.Types {
@@ -152,14 +151,11 @@ func prepare(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 	}
 	st.tag = "PREPARE"
 	st.do = func(x *engine.Exec) error {
-		s, text := sessionOf(x), t.Text
-		if t.Variable != "" {
-			text = mysql.TextOf(x, s.mysql.Users[t.Variable])
-		}
+		s := sessionOf(x)
 		if s.lenient {
 			s.Unprepare([]byte(t.Name))
 		}
-		parsed, err := s.parse(text) // parsed again, so that positions refer to the inner text
+		parsed, err := s.parse(t.Text) // parsed again, so that positions refer to the inner text
 		if err != nil {
 			return err
 		}
@@ -170,7 +166,7 @@ func prepare(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 		case *syntax.Prepare, *syntax.Execute, *syntax.Deallocate:
 			return sqlstate.New(sqlstate.FeatureNotSupported, "This command is not supported in the prepared statement protocol yet").WithMySQL(1295, "HY000")
 		}
-		inner, err := s.plan(parsed[0].Statement, text, text, types, false)
+		inner, err := s.plan(parsed[0].Statement, t.Text, t.Text, types, false)
 		if err != nil {
 			return err
 		}

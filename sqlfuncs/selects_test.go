@@ -241,7 +241,7 @@ func (g *selects) limit(percent int) string {
 	return g.pick(" LIMIT 1", " LIMIT 2", " LIMIT 3", " LIMIT 0", " LIMIT 5") + g.pick("", "", " OFFSET 1", " OFFSET 2")
 }
 
-// core makes SELECT … FROM … WHERE … GROUP BY … HAVING.
+// core makes SELECT … FROM … WHERE … GROUP BY ….
 func (g *selects) core(types []selectType) string {
 	outer, inner := g.scopes, g.inner
 	defer func() { g.scopes, g.inner = outer, inner }()
@@ -280,7 +280,7 @@ func (g *selects) core(types []selectType) string {
 	return "SELECT " + distinct + strings.Join(list, ", ") + text
 }
 
-// grouping makes GROUP BY and HAVING. What is made after it reads groups.
+// grouping makes GROUP BY. What is made after it reads groups.
 func (g *selects) grouping(here int) string {
 	g.inner = g.scopes[here]
 	if g.inner == nil {
@@ -304,9 +304,6 @@ func (g *selects) grouping(here int) string {
 		if !g.mysql {
 			text = strings.Replace(text, "NULL, ", "1 + 1, ", 1)
 		}
-	}
-	if g.chance(30) {
-		text += " HAVING " + g.condition(1)
 	}
 	return text
 }
@@ -349,12 +346,12 @@ func (g *selects) from() string {
 		}
 		left := visible[here]
 		g.scopes = visible
-		switch kind := g.pick(", ", " CROSS JOIN ", " JOIN ", " LEFT JOIN ", " RIGHT JOIN "); {
+		switch kind := g.pick(", ", " CROSS JOIN ", " JOIN ", " LEFT JOIN "); {
 		case strings.HasPrefix(kind, ", ") && !strings.Contains(text, " JOIN "), kind == " CROSS JOIN ":
 			text += kind + table
 			g.scopes[here] = append(slices.Clip(left), columns...)
 		default:
-			if lateral != "" && kind == " RIGHT JOIN " || kind == ", " {
+			if kind == ", " {
 				kind = " JOIN "
 			}
 			g.scopes[here] = append(slices.Clip(left), columns...)

@@ -126,7 +126,7 @@ func TestEveryStatementCanBeStopped(t *testing.T) {
 		for _, to := range []string{"json", "jsonb", "text[]", "int[]", "numeric[]", "timestamptz[]", "interval[]", "uuid[]", "numeric", "float8", "int", "bytea", "uuid", "date", "time", "timestamptz", "interval", "bool", "regclass", "varchar(10)"} {
 			postgres = append(postgres, "SELECT (("+v+")::text::"+to+") IS NULL FROM generate_series(1, 50)")
 		}
-		for _, op := range []string{"=", "<", "||", "+", "-", "*", "/", "%", "~", "~*", "LIKE", "ILIKE", "SIMILAR TO", "->", "->>", "@>", "<@", "&&", "IN", "= ANY"} {
+		for _, op := range []string{"=", "<", "||", "+", "-", "*", "/", "%", "~", "~*", "LIKE", "SIMILAR TO", "->", "->>", "@>", "<@", "&&", "IN", "= ANY"} {
 			for _, w := range []string{v, "'(a{1,40}){1,40}c'", "'%_a%_b%_c%_d%_e%_f%_g'", "concat('{', repeat('1,', 131000), '1}')::text[]"} {
 				postgres = append(postgres, "SELECT (("+v+") "+op+" ("+w+")) IS NULL FROM generate_series(1, 50)")
 			}
@@ -134,7 +134,7 @@ func TestEveryStatementCanBeStopped(t *testing.T) {
 		if strings.Contains(v, "::") {
 			continue
 		}
-		for _, op := range []string{"=", "<", "+", "*", "DIV", "LIKE", "REGEXP", "<=>", "IN"} {
+		for _, op := range []string{"=", "<", "+", "*", "DIV", "LIKE", "<=>", "IN"} {
 			for _, w := range []string{v, "'(a{1,40}){1,40}c'", "'%_a%_b%_c%_d%_e%_f%_g'"} {
 				mysql = append(mysql, "SELECT (("+v+") "+op+" ("+w+")) IS NULL FROM generate_series(1, 50) g")
 			}

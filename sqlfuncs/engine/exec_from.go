@@ -265,17 +265,12 @@ type joinSource struct {
 	sp          span
 }
 
-// newJoin joins l and r. A right join becomes a left join with the sides exchanged.
+// newJoin joins l and r.
 func newJoin(kind syntax.JoinKind, l, r source, on []*Expr) *joinSource {
-	ls, rs := l.span(), r.span()
-	sp := span{ls.frame, ls.from, rs.to}
-	if kind == syntax.RightJoin {
-		kind, l, r = syntax.LeftJoin, r, l
-	}
 	if kind == syntax.CrossJoin {
 		kind = syntax.InnerJoin
 	}
-	j := &joinSource{kind: kind, left: l, right: r, on: on, sp: sp}
+	j := &joinSource{kind: kind, left: l, right: r, on: on, sp: span{l.span().frame, l.span().from, r.span().to}}
 	j.pushDown(on)
 	return j
 }

@@ -247,7 +247,7 @@ func (p *Planner) derived(s *Scope, t *syntax.Derived) (source, error) {
 
 // join analyses JOIN.
 func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
-	first, firstShown, reads := len(s.items), len(s.shown), p.recursiveReads()
+	first, firstShown := len(s.items), len(s.shown)
 	l, err := p.tableRef(s, t.Left)
 	if err != nil {
 		return nil, err
@@ -257,12 +257,13 @@ func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Kind == syntax.LeftJoin && p.recursiveReads() > readsLeft || t.Kind == syntax.RightJoin && readsLeft > reads {
+	if t.Kind == syntax.LeftJoin && p.recursiveReads() > readsLeft {
 		return nil, At(p.readAt, errRecursion("within an outer join"))
 	}
 	left, right := s.items[first:second:second], s.items[second:]
-	outer := map[syntax.JoinKind][]*FromItem{syntax.LeftJoin: right, syntax.RightJoin: left}[t.Kind]
-	mayMiss(outer)
+	if t.Kind == syntax.LeftJoin {
+		mayMiss(right)
+	}
 	pairs, conds, err := p.usingConditions(s, t, left, right)
 	if err != nil {
 		return nil, err
@@ -275,13 +276,13 @@ func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
 	j := newJoin(t.Kind, l, r, append(conds, on...))
 	if j.kind == syntax.LeftJoin { // a column for joinRows.missing follows those of both sides
 		j.sp.to++
-		for _, it := range outer {
+		for _, it := range right {
 			it.missing = append(it.missing, ref{s.Frame, s.width})
 		}
 		s.width++
 	}
 	for _, pair := range pairs {
-		if t.Kind == syntax.RightJoin || t.Kind == syntax.InnerJoin && !p.Traits.Lenient && !pair.equal[0].Column && pair.equal[1].Column {
+		if t.Kind == syntax.InnerJoin && !p.Traits.Lenient && !pair.equal[0].Column && pair.equal[1].Column {
 			pair.left, pair.right = pair.right, pair.left
 			pair.equal[0], pair.equal[1] = pair.equal[1], pair.equal[0]
 		}

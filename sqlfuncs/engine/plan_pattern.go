@@ -10,7 +10,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// like plans LIKE, ILIKE and SIMILAR TO.
+// like plans LIKE and SIMILAR TO.
 func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 	es, err := p.Exprs(s, []syntax.Expr{e.X, e.Pattern})
 	if err != nil {
@@ -33,12 +33,8 @@ func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 			return "", false, sqlstate.New(sqlstate.InvalidEscape, "invalid escape string").
 				WithHint("Escape string must be empty or one character.")
 		}
-		prefix := "(?s)"
-		if op == "ILIKE" {
-			prefix = "(?si)"
-		}
 		body, err := LikeToRegexp(pattern, escape, op == "SIMILAR TO")
-		return prefix + body, false, err
+		return "(?s)" + body, false, err
 	}
 	match := Strict2(datum.Bool, es[0], es[1], func(x *Exec, a, b datum.Value) (datum.Value, error) {
 		esc, err := es[2].Eval(x)

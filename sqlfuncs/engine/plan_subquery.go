@@ -13,11 +13,7 @@ import (
 // in plans [NOT] IN (list) and [NOT] IN (subquery).
 func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 	if e.Query != nil {
-		q := &syntax.Quantified{Pos: e.Pos, Op: "=", X: e.X, Query: e.Query}
-		if e.Not {
-			q.Op, q.All = "<>", true
-		}
-		return p.quantified(s, q)
+		return p.inQuery(s, e)
 	}
 	es, err := p.InList(s, e)
 	if err != nil {
@@ -109,11 +105,8 @@ func (p *Planner) InList(s *Scope, e *syntax.In) ([]*Expr, error) {
 	return p.Exprs(s, append([]syntax.Expr{e.X}, e.List...))
 }
 
-// quantified plans x op ANY/ALL (array or subquery).
+// quantified plans x op ANY/ALL (array).
 func (p *Planner) quantified(s *Scope, e *syntax.Quantified) (*Expr, error) {
-	if e.Query != nil {
-		return p.quantifiedQuery(s, e)
-	}
 	es, err := p.Exprs(s, []syntax.Expr{e.X, e.Array})
 	if err != nil {
 		return nil, err
@@ -145,9 +138,24 @@ func (p *Planner) quantified(s *Scope, e *syntax.Quantified) (*Expr, error) {
 		if err != nil || !a.Valid {
 			return datum.Null(datum.Bool), err
 		}
-		return quantify(x, all, len(a.Elems), func(i int) (datum.Value, error) {
-			return slot.with(x, a.Elems[i], test)
-		})
+		null := false
+		for _, v := range a.Elems {
+			if v, err = slot.with(x, v, test); err == nil {
+				err = x.Work(callWork)
+			}
+			if err != nil {
+				return v, err
+			}
+			if !v.Valid {
+				null = true
+			} else if (v.Int == 1) != all {
+				return datum.MakeBool(!all), nil
+			}
+		}
+		if null {
+			return datum.Null(datum.Bool), nil
+		}
+		return datum.MakeBool(all), nil
 	}, read, array)
 	if l.Column && e.Op == "=" && !e.All && !array.Volatile && l.Type == info.Elem {
 		r.Know(Known{Keys: []*KeyTest{{Column: l.Refs[0], Refs: array.Refs, Values: func(x *Exec) ([]datum.Value, error) {
@@ -174,29 +182,6 @@ func (s *slotExpr) with(x *Exec, v datum.Value, e *Expr) (datum.Value, error) {
 	}
 	x.slots[s] = v
 	return e.Eval(x)
-}
-
-// quantify computes the three-valued ANY or ALL over n tests.
-func quantify(x *Exec, all bool, n int, test func(i int) (datum.Value, error)) (datum.Value, error) {
-	null := false
-	for i := range n {
-		v, err := test(i)
-		if err == nil {
-			err = x.Work(callWork)
-		}
-		if err != nil {
-			return v, err
-		}
-		if !v.Valid {
-			null = true
-		} else if (v.Int == 1) != all {
-			return datum.MakeBool(!all), nil
-		}
-	}
-	if null {
-		return datum.Null(datum.Bool), nil
-	}
-	return datum.MakeBool(all), nil
 }
 
 // all runs a query and keeps its rows.
@@ -399,8 +384,8 @@ func (s *subplan) single(x *Exec, t datum.OID) (datum.Value, error) {
 	return v, err
 }
 
-// quantifiedQuery plans x op ANY/ALL (SELECT …).
-func (p *Planner) quantifiedQuery(s *Scope, e *syntax.Quantified) (*Expr, error) {
+// inQuery plans x [NOT] IN (SELECT …).
+func (p *Planner) inQuery(s *Scope, e *syntax.In) (*Expr, error) {
 	q, err := p.subplan(s, e.Query)
 	if err != nil {
 		return nil, err
@@ -408,97 +393,84 @@ func (p *Planner) quantifiedQuery(s *Scope, e *syntax.Quantified) (*Expr, error)
 	if len(q.Columns) != 1 {
 		return nil, At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "subquery has too many columns"))
 	}
-	left, err := p.Expr(s, e.X)
+	x, err := p.Expr(s, e.X)
 	if err != nil {
 		return nil, err
 	}
-	read, finish := Once(left)
-	c := &rowsTest{sub: q, slot: new(slotExpr), all: e.All}
-	if c.test, err = p.Dialect.Operator(p, e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
+	c := &inRows{sub: q, slot: new(slotExpr), not: e.Not}
+	if c.left, c.right, err = p.Dialect.Comparable(p, "=", x, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
 		return nil, At(e.Pos, err)
 	}
-	if e.Op == "=" && !e.All || e.Op == "<>" && e.All {
-		if c.left, c.right, err = p.Dialect.Comparable(p, e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
-			return nil, At(e.Pos, err)
-		}
-	}
-	r := Derive(datum.Bool, c.eval, left)
+	r := Derive(datum.Bool, c.eval, x)
 	r.Refs = append(r.Refs, q.refs...)
 	r.Volatile = r.Volatile || q.volatile || q.outerCTE
-	return finish(r), nil
+	return r, nil
 }
 
-// rowsTest compares a value with the rows of a subquery.
-type rowsTest struct {
+// inRows compares a value with the rows of a subquery.
+type inRows struct {
 	sub         *subplan
 	slot        *slotExpr // the subquery's value
-	test        *Expr     // of the value in slot
-	all         bool
-	left, right *Expr // of IN and NOT IN: the value and that in slot, in one type
+	left, right *Expr     // the value and that in slot, in one type
+	not         bool
 }
 
-// rowsHash holds the values of a subquery that runs once: of IN and NOT IN by hash.
-type rowsHash struct {
-	rows [][]datum.Value     // of another comparison
+// valueSet holds the values of a subquery's rows.
+type valueSet struct {
 	keys map[string]struct{} // of the values that are not NULL
 	null bool                // there is a NULL
 }
 
-func (c *rowsTest) eval(x *Exec) (datum.Value, error) {
+func (c *inRows) eval(x *Exec) (datum.Value, error) {
 	if !c.sub.once() {
 		return x.passing(func(x *Exec) (datum.Value, error) {
-			rows, err := c.sub.all(x)
+			set, err := c.read(x)
 			if err != nil {
 				return datum.Value{}, err
 			}
-			return c.linear(x, rows)
+			return c.find(x, set)
 		})
 	}
-	h, ok := x.subplans[c.sub].(*rowsHash)
+	set, ok := x.subplans[c.sub].(*valueSet)
 	if !ok {
 		held, lasting := x.held, x.lasting
 		var err error
-		if h, err = c.hash(x); err != nil {
+		if set, err = c.read(x); err != nil {
 			return datum.Value{}, err
 		}
-		x.keep(c.sub, h)
+		x.keep(c.sub, set)
 		x.lasts(held, lasting)
 	}
-	if c.left == nil {
-		return c.linear(x, h.rows)
-	}
+	return c.find(x, set)
+}
+
+// find computes the three-valued [NOT] IN.
+func (c *inRows) find(x *Exec, set *valueSet) (datum.Value, error) {
 	key, valid, err := joinKey(x, []*Expr{c.left})
-	_, found := h.keys[key]
+	_, found := set.keys[key]
 	switch {
-	case err != nil || len(h.keys) == 0 && !h.null:
-		return datum.MakeBool(c.all), err
-	case !valid || !found && h.null:
+	case err != nil || len(set.keys) == 0 && !set.null:
+		return datum.MakeBool(c.not), err
+	case !valid || !found && set.null:
 		return datum.Null(datum.Bool), nil
 	}
-	return datum.MakeBool(found != c.all), nil
+	return datum.MakeBool(found != c.not), nil
 }
 
-// linear compares the rows one after the other.
-func (c *rowsTest) linear(x *Exec, rows [][]datum.Value) (datum.Value, error) {
-	return quantify(x, c.all, len(rows), func(i int) (datum.Value, error) {
-		return c.slot.with(x, rows[i][0], c.test)
-	})
-}
-
-func (c *rowsTest) hash(x *Exec) (*rowsHash, error) {
+func (c *inRows) read(x *Exec) (*valueSet, error) {
 	rows, err := c.sub.all(x)
-	if err != nil || c.left == nil {
-		return &rowsHash{rows: rows}, err
+	if err != nil {
+		return nil, err
 	}
-	h := &rowsHash{keys: make(map[string]struct{}, len(rows))}
+	set := &valueSet{keys: make(map[string]struct{}, len(rows))}
 	for _, row := range rows {
 		v, err := c.slot.with(x, row[0], c.right)
 		if err != nil {
 			return nil, err
 		}
-		if h.null = h.null || !v.Valid; v.Valid {
-			h.keys[string(rowKey(nil, []datum.Value{v}, nil))] = struct{}{}
+		if set.null = set.null || !v.Valid; v.Valid {
+			set.keys[string(rowKey(nil, []datum.Value{v}, nil))] = struct{}{}
 		}
 	}
-	return h, nil
+	return set, nil
 }

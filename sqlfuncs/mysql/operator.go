@@ -169,9 +169,6 @@ func unary(p *engine.Planner, s *engine.Scope, e *syntax.Unary) (*engine.Expr, e
 // like plans LIKE. It ignores case, unless an operand is binary or the collation
 // compares bytes.
 func like(p *engine.Planner, s *engine.Scope, e *syntax.Like) (*engine.Expr, error) {
-	if e.Op != "LIKE" {
-		return nil, engine.Unsupported(e.Pos, e.Op)
-	}
 	es, err := p.Exprs(s, []syntax.Expr{e.X, e.Pattern})
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ type Name []string
 func (n Name) Last() string { return n[len(n)-1] }
 
 type (
-	// Select is a query: SELECT, VALUES, TABLE, set operations, WITH.
+	// Select is a query: SELECT, VALUES, set operations, WITH.
 	Select struct {
 		Pos           Pos
 		With          []CTE
@@ -92,7 +92,6 @@ type (
 		Types     []TypeName
 		Statement Statement
 		Text      string // text of the inner statement; MySQL's PREPARE has no Statement
-		Variable  string // MySQL's PREPARE … FROM @variable
 	}
 	// Execute is EXECUTE name [(args)].
 	Execute struct {
@@ -106,10 +105,10 @@ type (
 	Discard struct{ What string }
 	// Declare is DECLARE name [options] CURSOR [WITH HOLD] FOR query.
 	Declare struct {
-		Name                 string
-		Binary, Hold, Scroll bool
-		Query                *Select
-		Text                 string // text of the query
+		Name         string
+		Hold, Scroll bool
+		Query        *Select
+		Text         string // text of the query
 	}
 	// Fetch is FETCH or MOVE.
 	Fetch struct {
@@ -217,7 +216,7 @@ type SequenceOptions struct {
 type Query interface{ query() }
 
 type (
-	// SelectCore is SELECT … FROM … WHERE … GROUP BY … HAVING.
+	// SelectCore is SELECT … FROM … WHERE … GROUP BY ….
 	SelectCore struct {
 		Pos        Pos
 		Distinct   bool
@@ -226,7 +225,6 @@ type (
 		From       []TableRef // comma list
 		Where      Expr
 		GroupBy    []Expr
-		Having     Expr
 	}
 	// Values is VALUES (…), (…).
 	Values struct {
@@ -306,7 +304,6 @@ type JoinKind uint8
 const (
 	InnerJoin JoinKind = iota
 	LeftJoin
-	RightJoin
 	CrossJoin
 )
 
@@ -404,14 +401,14 @@ type (
 		Op   string
 		L, R Expr
 	}
-	// Like is [NOT] LIKE, ILIKE, SIMILAR TO, REGEXP.
+	// Like is [NOT] LIKE and SIMILAR TO.
 	Like struct {
 		Pos
-		Op                 string // "LIKE", "ILIKE", "SIMILAR TO", "REGEXP"
+		Op                 string // "LIKE", "SIMILAR TO"
 		Not                bool
 		X, Pattern, Escape Expr
 	}
-	// Is is IS [NOT] NULL / TRUE / FALSE / UNKNOWN, ISNULL, NOTNULL.
+	// Is is IS [NOT] NULL / TRUE / FALSE / UNKNOWN.
 	Is struct {
 		Pos
 		Not  bool
@@ -438,13 +435,12 @@ type (
 		List  []Expr // nil when Query is set
 		Query *Select
 	}
-	// Quantified is x op ANY|SOME|ALL (array or subquery).
+	// Quantified is x op ANY|SOME|ALL (array). = ANY and <> ALL (subquery) come as In.
 	Quantified struct {
 		Pos
 		Op       string
 		All      bool
 		X, Array Expr
-		Query    *Select
 	}
 	// Exists is EXISTS (subquery).
 	Exists struct {

@@ -67,7 +67,7 @@ var mysqlPrecedence = map[string]int{
 
 // pgWordPrecedence holds the words that continue an expression in PostgreSQL.
 var pgWordPrecedence = map[string]int{
-	"or": precOr, "and": precAnd, "is": precIs, "isnull": precIs, "notnull": precIs,
+	"or": precOr, "and": precAnd, "is": precIs,
 	"not": precPredicate, "in": precPredicate, "like": precPredicate, "ilike": precPredicate,
 	"similar": precPredicate, "between": precPredicate,
 	"operator": precOther, "collate": precCollate,
@@ -220,14 +220,17 @@ func (p *parser) comparison(left Expr, op string, pos Pos, prec int, mode exprMo
 
 // quantified reads ANY, SOME or ALL and its array or subquery.
 func (p *parser) quantified(left Expr, op string, pos Pos) Expr {
-	x := &Quantified{Pos: pos, Op: op, All: p.isWord("all"), X: left}
+	all := p.isWord("all")
 	p.advance()
 	p.expectPunct("(")
 	query, array := p.parenthesised(false)
-	if x.Query = query; query == nil {
-		x.Array = array[0]
+	if query == nil {
+		return &Quantified{Pos: pos, Op: op, All: all, X: left, Array: array[0]}
 	}
-	return x
+	if op != map[bool]string{false: "=", true: "<>"}[all] {
+		p.notSupported(pos, "ANY or ALL of a query, but for = ANY and <> ALL, is")
+	}
+	return &In{Pos: pos, Not: all, X: left, Query: query}
 }
 
 // wordOperator reads an operator that begins with a word.
@@ -239,8 +242,6 @@ func (p *parser) wordOperator(left Expr, op operator, mode exprMode) (Expr, bool
 		return &Binary{Pos: pos, Op: strings.ToUpper(op.name), L: left, R: p.binary(op.prec+1, mode)}, true
 	case "operator":
 		return p.comparison(left, p.qualifiedOperator(), pos, precOther, mode)
-	case "isnull", "notnull":
-		return &Is{Pos: pos, What: "NULL", Not: op.name == "notnull", X: left}, false
 	case "is":
 		return p.isTest(left, pos, op.prec, mode)
 	case "collate":
@@ -291,15 +292,14 @@ func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprM
 		p.expect("and")
 		x.High = p.binary(precPredicate+1, mode)
 		return x, true
-	case "rlike":
-		name = "regexp"
+	case "ilike", "regexp", "rlike":
+		p.notSupported(pos, strings.ToUpper(name)+" is")
 	case "similar":
 		p.expect("to")
 		name = "similar to"
 	}
-	op := strings.ToUpper(name)
-	x := &Like{Pos: pos, Op: op, Not: not, X: left, Pattern: p.binary(precPredicate+1, mode)}
-	if op != "REGEXP" && p.accept("escape") {
+	x := &Like{Pos: pos, Op: strings.ToUpper(name), Not: not, X: left, Pattern: p.binary(precPredicate+1, mode)}
+	if p.accept("escape") {
 		x.Escape = p.binary(precPredicate+1, mode)
 	}
 	return x, true

@@ -16,7 +16,7 @@ func (p *parser) tableRef() TableRef {
 
 // atJoin reports whether a join follows.
 func (p *parser) atJoin() bool {
-	return p.isAnyWord("join", "cross", "inner", "left", "right") ||
+	return p.isAnyWord("join", "cross", "inner", "left") ||
 		p.mysql && p.isWord("straight_join")
 }
 
@@ -69,15 +69,11 @@ func (p *parser) joinCondition(j *Join) {
 	}
 }
 
-// joinKind reads [INNER] or {LEFT|RIGHT} [OUTER].
+// joinKind reads [INNER] or LEFT [OUTER].
 func (p *parser) joinKind() JoinKind {
-	switch p.acceptAny("inner", "left", "right") {
-	case "left":
+	if p.acceptAny("inner", "left") == "left" {
 		p.accept("outer")
 		return LeftJoin
-	case "right":
-		p.accept("outer")
-		return RightJoin
 	}
 	return InnerJoin
 }

@@ -95,16 +95,6 @@ func (p *parser) explainOptionsMySQL(x *Explain) {
 	}
 }
 
-// prepareFrom reads FROM 'text' or FROM @variable.
-func (p *parser) prepareFrom(s *Prepare) {
-	p.expect("from")
-	if p.tok.kind == tokVariable {
-		s.Variable = p.take(!strings.HasPrefix(p.tok.text, "@"))
-		return
-	}
-	s.Text = p.stringLiteral()
-}
-
 // ---- SET ----
 
 // setMySQL reads MySQL's SET, a list of assignments.

@@ -6,7 +6,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// prepare reads PREPARE name [(type, …)] AS statement and PREPARE TRANSACTION.
+// prepare reads PREPARE name [(type, …)] AS statement, MySQL's PREPARE name FROM
+// 'text', and PREPARE TRANSACTION.
 func (p *parser) prepare() Statement {
 	p.advance()
 	if p.isWord("transaction") && p.peek(1).kind == tokString {
@@ -14,7 +15,10 @@ func (p *parser) prepare() Statement {
 	}
 	s := &Prepare{Name: p.name()}
 	if p.mysql {
-		p.prepareFrom(s)
+		if p.expect("from"); p.tok.kind == tokVariable {
+			p.notSupported(p.pos(), "PREPARE … FROM a variable is")
+		}
+		s.Text = p.stringLiteral()
 		return s
 	}
 	if p.acceptPunct("(") {
@@ -99,7 +103,7 @@ func (p *parser) explain() Statement {
 // queryInParens reports whether the parenthesis at the current token opens a query.
 func (p *parser) queryInParens() bool {
 	next := p.peek(1)
-	return next.isPunct("(") || next.isWord("select") || next.isWord("values") || next.isWord("with") || next.isWord("table")
+	return next.isPunct("(") || next.isWord("select") || next.isWord("values") || next.isWord("with")
 }
 
 // explainOptions reads (option [value], …).
@@ -172,8 +176,9 @@ func (p *parser) declare() Statement {
 	s := &Declare{Name: p.name()}
 	for {
 		switch {
-		case p.accept("binary"):
-			s.Binary = true
+		case p.isWord("binary"):
+			p.refuse("DECLARE BINARY CURSOR")
+			return nil
 		case p.accept("no"):
 			p.expect("scroll")
 		case p.accept("scroll"):

@@ -164,7 +164,7 @@ func (p *printer) quantified(x *Quantified) {
 	} else {
 		p.put(" ANY ")
 	}
-	p.listOrQuery([]Expr{x.Array}, x.Query)
+	p.listOrQuery([]Expr{x.Array}, nil)
 }
 
 // listOrQuery appends (query), or (x, …) when there is none.

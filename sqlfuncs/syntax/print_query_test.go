@@ -121,7 +121,6 @@ func (p *printer) selectCore(s *SelectCore) {
 		p.put(" GROUP BY ")
 		p.exprs(s.GroupBy)
 	}
-	p.clause(" HAVING ", s.Having)
 }
 
 // alias appends a column label. MySQL's may be any string.
@@ -172,7 +171,7 @@ func (p *printer) tableFunc(t *TableFunc) {
 }
 
 var joinWords = [...]string{
-	InnerJoin: "JOIN ", LeftJoin: "LEFT JOIN ", RightJoin: "RIGHT JOIN ", CrossJoin: "CROSS JOIN ",
+	InnerJoin: "JOIN ", LeftJoin: "LEFT JOIN ", CrossJoin: "CROSS JOIN ",
 }
 
 func (p *printer) join(j *Join) {

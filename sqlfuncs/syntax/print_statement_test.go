@@ -233,12 +233,7 @@ func (p *printer) transaction(t *Transaction) {
 func (p *printer) prepare(s *Prepare) {
 	p.put("PREPARE ")
 	p.ident(s.Name)
-	switch {
-	case s.Variable != "":
-		p.put(" FROM ")
-		p.userVariable(s.Variable)
-		return
-	case p.mysql:
+	if p.mysql {
 		p.put(" FROM ")
 		p.str(s.Text)
 		return
@@ -274,7 +269,6 @@ func (p *printer) execute(s *Execute) {
 func (p *printer) declare(s *Declare) {
 	p.put("DECLARE ")
 	p.ident(s.Name)
-	p.putIf(s.Binary, " BINARY")
 	p.putIf(s.Scroll, " SCROLL")
 	p.put(" CURSOR ")
 	p.putIf(s.Hold, "WITH HOLD ")

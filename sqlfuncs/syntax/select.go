@@ -15,7 +15,7 @@ func (p *parser) atQuery() bool {
 	case p.tok.text == "values":
 		return p.peek(1).isPunct("(") || p.peek(1).isWord("row")
 	}
-	return p.isAnyWord("select", "with", "table")
+	return p.isAnyWord("select", "with")
 }
 
 // continuesQuery reports whether the token after a query in parentheses continues
@@ -67,7 +67,7 @@ func (p *parser) setOperation(left *Select) *Select {
 	return left
 }
 
-// queryOperand reads SELECT, VALUES, TABLE or a query in parentheses.
+// queryOperand reads SELECT, VALUES or a query in parentheses.
 func (p *parser) queryOperand() *Select {
 	defer p.leave(p.enter())
 	q := &Select{Pos: p.pos()}
@@ -78,12 +78,6 @@ func (p *parser) queryOperand() *Select {
 		q.Body = p.selectCore()
 	case p.isWord("values"):
 		q.Body = p.values()
-	case p.accept("table"):
-		pos := p.pos()
-		q.Body = &SelectCore{
-			Pos: q.Pos, Targets: []Target{{Expr: &Star{Pos: pos}, Text: "*"}},
-			From: []TableRef{p.relation()},
-		}
 	default:
 		p.syntaxError()
 		q.Body = &Values{}
@@ -236,7 +230,7 @@ func (p *parser) values() Query {
 	return v
 }
 
-// selectCore reads SELECT … HAVING.
+// selectCore reads SELECT … GROUP BY.
 func (p *parser) selectCore() Query {
 	s := &SelectCore{Pos: p.pos()}
 	p.advance()
@@ -254,7 +248,7 @@ func (p *parser) selectCore() Query {
 	return s
 }
 
-// fromClauses reads FROM, WHERE, GROUP BY and HAVING.
+// fromClauses reads FROM, WHERE and GROUP BY.
 func (p *parser) fromClauses(s *SelectCore) {
 	if p.accept("from") {
 		s.From = p.fromList()
@@ -265,9 +259,6 @@ func (p *parser) fromClauses(s *SelectCore) {
 	if p.accept("group") {
 		p.expect("by")
 		s.GroupBy = p.groupBy()
-	}
-	if p.accept("having") {
-		s.Having = p.expr()
 	}
 }
 

@@ -101,7 +101,7 @@ var refusedWords = map[string]string{
 	"insert": "", "update": "", "delete": "", "merge": "", "call": "", "do": "", "vacuum": "", "analyze": "", "truncate": "TRUNCATE TABLE",
 	"analyse": "ANALYZE", "cluster": "", "reindex": "", "comment": "", "grant": "", "revoke": "", "load": "",
 	"checkpoint": "", "security": "SECURITY LABEL", "reassign": "REASSIGN OWNED",
-	"refresh": "REFRESH MATERIALIZED VIEW", "import": "IMPORT FOREIGN SCHEMA", "listen": "", "notify": "",
+	"refresh": "REFRESH MATERIALIZED VIEW", "import": "IMPORT FOREIGN SCHEMA", "listen": "", "notify": "", "table": "",
 }
 
 // refusedWordsMySQL holds the refused words that only MySQL has.

@@ -63,7 +63,7 @@ func TestPreparedStatementsAndCursors(t *testing.T) {
 		{"deallocate prepare", `DEALLOCATE PREPARE "prepare"`},
 		{"discard temporary", "DISCARD TEMP"},
 		{"declare c cursor for select 1", "DECLARE c CURSOR FOR SELECT 1"},
-		{"declare c binary insensitive no scroll cursor with hold for values (1)", "DECLARE c BINARY CURSOR WITH HOLD FOR VALUES (1)"},
+		{"declare c insensitive no scroll cursor with hold for values (1)", "DECLARE c CURSOR WITH HOLD FOR VALUES (1)"},
 		{"declare c asensitive scroll cursor without hold for select 1", "DECLARE c SCROLL CURSOR FOR SELECT 1"},
 		{"fetch c", "FETCH FORWARD 1 FROM c"},
 		{"fetch next from c", "FETCH FORWARD 1 FROM c"},
@@ -102,6 +102,7 @@ func TestCopyAndTwoPhaseTransactions(t *testing.T) {
 	for sql, want := range map[string]string{
 		"copy t from stdin with (format x) where a": "COPY FROM", "copy t from 'x'": "COPY FROM",
 		"copy t to 'x'": "COPY TO a file", "copy (select 1) to program 'x'": "COPY TO PROGRAM",
+		"declare c binary cursor for values (1)": "DECLARE BINARY CURSOR", "table a.ids": "TABLE",
 		"copy binary t to stdout": "COPY BINARY", "copy t to stdout (header, format binary)": "COPY with FORMAT BINARY",
 		"copy t to stdout using delimiters '|'": "COPY with USING", "copy t to stdout csv delimiter as ','": "COPY with DELIMITER",
 		"copy t to stdout (null 'x')": "COPY with NULL", "copy t to stdout csv force quote a, b": "COPY with FORCE",

@@ -1,10 +1,10 @@
 select @a, @a := 1 + 2, @@sql_mode, @@global.x, @@session.y, @`q q`, 'a' "b" 'c', x'1f', _utf8mb4'x', ?, `a b`.`c`
 select a <=> b, a != b, a && b || c xor d, !a, not a = b, a div b mod c % d, a | b & c << d >> e ^ f, -a, a -> '$.x', a ->> '$.y'
-select a regexp b, a not rlike b, a like b escape '|', a between 1 and 2 and c, a in (1, 2), a not in (select 1), a is null, a is not true
+select a like b escape '|', a between 1 and 2 and c, a in (1, 2), a not in (select 1), a is null, a is not true
 select now() + interval 1 day, a - interval (1 + 2) minute, interval -1 year
 select cast(a as char(10) character set utf8mb4), cast(b as signed integer), cast(c as unsigned), convert(d, char), cast(f as decimal(10,2)), binary g, cast(h as datetime(6))
 select f(distinct a order by b desc), count(distinct a, b), if(a, b, c), left(a, 1), database(), values(a), replace(a, 'b', 'c')
-select sql_no_cache distinct a from t where a = 1 group by b having c order by d limit 5, 10
+select sql_no_cache distinct a from t where a = 1 group by b order by d limit 5, 10
 select a from t1 straight_join t2 on x join t3 using (y) cross join t4 left join (t5 join t6) on z, (select 1) t8
 select * from dual where 1 limit ? offset ?
 select 1 into @a, @b from t for update
@@ -42,7 +42,6 @@ kill connection connection_id()
 lock tables t read, u write
 unlock tables
 prepare p from 'select ?, "x"'
-prepare p from @v
 execute p using @a, @b
 drop prepare p
 deallocate prepare p
