@@ -29,6 +29,22 @@ func SeriesOf(d generator.Definition) (s series, ok bool) {
 	return s, err == nil && s.Increment != 0 && s.Scatter == nil
 }
 
+// Bounds returns the least and the greatest number of the series, from first to last.
+// Without MINVALUE and MAXVALUE they are those of a sequence whose first bound is 1 or
+// -1, or the start where that lies outside.
+func (s *series) Bounds(first, last int64) (least, greatest int64) {
+	if least, greatest = min(1, s.Start), last; s.Increment < 0 {
+		least, greatest = first, max(-1, s.Start)
+	}
+	if s.Min != nil {
+		least = max(*s.Min, first)
+	}
+	if s.Max != nil {
+		greatest = min(*s.Max, last)
+	}
+	return least, greatest
+}
+
 // From returns the first id of the series at or beyond past, the end of what was
 // reserved. The end of a descending series is kept with the other sign.
 func (s *series) From(past int64) int64 {

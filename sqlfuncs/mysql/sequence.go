@@ -50,19 +50,8 @@ func mariaDBSequenceOf(x *engine.Exec, name string) (mariaDBSequence, error) {
 		q.next, err = ids.BeyondAll(x, e)
 		return q, err
 	}
-	q := mariaDBSequence{
-		start: series.Start, min: min(1, series.Start), max: mariaDBLast, increment: series.Increment,
-		cache: max(series.Step, 1), comment: series.Description,
-	}
-	if q.increment < 0 {
-		q.min, q.max = mariaDBFirst, max(-1, series.Start)
-	}
-	if series.Min != nil {
-		q.min = max(*series.Min, mariaDBFirst)
-	}
-	if series.Max != nil {
-		q.max = min(*series.Max, mariaDBLast)
-	}
+	q := mariaDBSequence{start: series.Start, increment: series.Increment, cache: max(series.Step, 1), comment: series.Description}
+	q.min, q.max = series.Bounds(mariaDBFirst, mariaDBLast)
 	past, err := x.Host.Registry().Past(x.Ctx, name)
 	q.next = series.From(past)
 	return q, err

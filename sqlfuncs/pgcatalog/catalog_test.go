@@ -305,6 +305,17 @@ func TestCatalogsFollowTheGenerators(t *testing.T) {
 	}
 }
 
+// TestSequencesBeginWithinTheirBounds checks that a PostgreSQL would take the sequences
+// as the catalogs show them, whatever options the generators have.
+func TestSequencesBeginWithinTheirBounds(t *testing.T) {
+	s := sqltest.NewServer(t).Session(t)
+	s.Must(t, `SELECT create_generator('a_zero', 'segment', '{"start": 0}')`)
+	s.Must(t, `SELECT create_generator('b_down', 'segment', '{"start": 5, "increment": -1}')`)
+	s.Must(t, `SELECT create_generator('c_plain', 'segment', '{}')`)
+	s.Want(t, "SELECT relname, seqmin, seqstart, seqmax FROM pg_sequence JOIN pg_class ON oid = seqrelid ORDER BY 1",
+		"a_zero|0|0|9223372036854775807\nb_down|-9223372036854775808|5|5\nc_plain|1|1|9223372036854775807")
+}
+
 func TestCatalogsSayWhatASessionMayDo(t *testing.T) {
 	server := sqltest.NewServer(t)
 	admin := server.SessionWith(t, sqlfuncs.SessionOptions{User: "root", Database: "nextid", Admin: true})

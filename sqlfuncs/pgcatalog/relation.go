@@ -246,15 +246,7 @@ func (r *relation) sequenceBounds() sequenceBounds {
 		return b
 	}
 	b.start, b.cache = s.Start, max(s.Step, 1)
-	if s.Increment < 0 {
-		b.lowest, b.highest = math.MinInt64, -1
-	}
-	if s.Min != nil {
-		b.lowest = *s.Min
-	}
-	if s.Max != nil {
-		b.highest = *s.Max
-	}
+	b.lowest, b.highest = s.Bounds(math.MinInt64, math.MaxInt64)
 	return b
 }
 
