@@ -166,9 +166,7 @@ func (postgres) explain(t *syntax.Explain) *engine.QueryPlan {
 			}
 		}
 	}
-	if !t.NoCosts { // postgres_fdw reads the numbers
-		text += fmt.Sprintf("  (cost=0.00..0.01 rows=%d width=8)", rows)
-	}
+	text += fmt.Sprintf("  (cost=0.00..0.01 rows=%d width=8)", rows) // postgres_fdw reads the numbers
 	return &engine.QueryPlan{
 		Columns: []engine.Column{engine.TextColumn("QUERY PLAN")},
 		Open:    func(*engine.Exec) (engine.Rows, error) { return engine.SingleRow(datum.MakeText(text)), nil },

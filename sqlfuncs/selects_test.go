@@ -274,8 +274,6 @@ func (g *selects) core(types []selectType) string {
 	switch n := g.IntN(100); {
 	case n < 15:
 		distinct = "DISTINCT "
-	case n < 20 && !g.mysql:
-		return "(SELECT DISTINCT ON (1) " + strings.Join(list, ", ") + text + " ORDER BY " + strings.Join([]string{"1", "2", "3"}[:len(types)], " DESC, ") + ")"
 	}
 	return "SELECT " + distinct + strings.Join(list, ", ") + text
 }

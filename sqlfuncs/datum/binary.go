@@ -23,7 +23,7 @@ func fixedSize(t OID) int {
 		return 2
 	case Int4, Oid, Xid, Date, Float4:
 		return 4
-	case Int8, Float8, Time, Timestamp, TimestampTZ:
+	case Int8, Float8, Timestamp, TimestampTZ:
 		return 8
 	case UUID, Interval:
 		return 16
@@ -111,11 +111,6 @@ func decodeFixed(t OID, b []byte) (Value, error) {
 		if !validDate(v.Int) {
 			return Value{}, dateOutOfRange()
 		}
-	case Time:
-		v.Int = int64(binary.BigEndian.Uint64(b))
-		if v.Int < 0 || v.Int > microsPerDay {
-			return Value{}, sqlstate.New(sqlstate.DatetimeOverflow, "time out of range")
-		}
 	case Timestamp, TimestampTZ:
 		v.Int = int64(binary.BigEndian.Uint64(b))
 		if !validTimestamp(v.Int) {
@@ -144,7 +139,7 @@ func AppendBinary(dst []byte, v Value) ([]byte, error) {
 		return append(dst, v.Str[0]), nil
 	case Int2:
 		return binary.BigEndian.AppendUint16(dst, uint16(v.Int)), nil
-	case Int8, Time, Timestamp, TimestampTZ:
+	case Int8, Timestamp, TimestampTZ:
 		return binary.BigEndian.AppendUint64(dst, uint64(v.Int)), nil
 	case Float4:
 		return binary.BigEndian.AppendUint32(dst, math.Float32bits(float32(v.Float))), nil
@@ -156,15 +151,6 @@ func AppendBinary(dst []byte, v Value) ([]byte, error) {
 		return append(append(dst, jsonbVersion), v.Str...), nil
 	case Numeric:
 		return appendNumericBinary(dst, decimalOf(v)), nil
-	case Bit, VarBit: // their number, and 8 in a byte
-		dst = binary.BigEndian.AppendUint32(dst, uint32(len(v.Str)))
-		for i, bit := range []byte(v.Str) {
-			if i%8 == 0 {
-				dst = append(dst, 0)
-			}
-			dst[len(dst)-1] |= (bit & 1) << (7 - i%8)
-		}
-		return dst, nil
 	case Record:
 		return appendRecordBinary(dst, v)
 	}

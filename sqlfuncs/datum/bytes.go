@@ -94,15 +94,6 @@ func appendBytea(dst []byte, s string, env *Env) []byte {
 
 // Values of bit and bit varying are their binary digits in Str.
 
-// parseBits reads binary digits.
-func parseBits(t OID, s string) (Value, error) {
-	if i := strings.IndexFunc(s, func(r rune) bool { return r != '0' && r != '1' }); i >= 0 {
-		r, _ := utf8.DecodeRuneInString(s[i:])
-		return Value{}, sqlstate.New(sqlstate.InvalidText, `"%c" is not a valid binary digit`, r)
-	}
-	return MakeString(t, s), nil
-}
-
 func appendDigits(b *strings.Builder, v uint64, n int) {
 	for n--; n >= 0; n-- {
 		b.WriteByte('0' + byte(v>>n&1))
@@ -132,19 +123,6 @@ func intOfBits(v Value, to OID) (Value, error) {
 		n = uint64(int32(n)) // the first of 32 bits is the sign
 	}
 	return Value{Type: to, Valid: true, Int: int64(n)}, nil
-}
-
-// AndBits returns a & b of two bit strings. Different lengths are an error (22026).
-func AndBits(a, b Value) (Value, error) {
-	if len(a.Str) != len(b.Str) {
-		return Value{}, sqlstate.New(sqlstate.StringLengthMismatch, "cannot AND bit strings of different sizes")
-	}
-	out := []byte(a.Str)
-	for i := range out {
-		out[i] &= b.Str[i]
-	}
-	a.Str = string(out)
-	return a, nil
 }
 
 // uuidBytes is the size of a uuid.

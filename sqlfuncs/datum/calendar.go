@@ -171,7 +171,7 @@ func (v Value) GoTime() time.Time {
 	return time.Time{}
 }
 
-// castTime converts a date, timestamp or timestamptz to another of them or to a time.
+// castTime converts a date, timestamp or timestamptz to another of them.
 func castTime(v Value, to OID, env *Env) (Value, error) {
 	out := Value{Type: to, Valid: true}
 	ts := v.Int
@@ -184,11 +184,9 @@ func castTime(v Value, to OID, env *Env) (Value, error) {
 	case TimestampTZ:
 		ts = utcToLocal(v.Int, env.location())
 	}
-	switch days, micros := splitTimestamp(ts); to {
+	switch to {
 	case Date:
-		out.Int = days
-	case Time:
-		out.Int = micros
+		out.Int, _ = splitTimestamp(ts)
 	case Timestamp:
 		if out.Int = ts; !validTimestamp(ts) {
 			return Value{}, timestampOutOfRange()

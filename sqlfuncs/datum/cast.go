@@ -106,8 +106,8 @@ var castTable = []struct {
 	{Float8, nil, []OID{Int2, Int4, Int8, Float4, Numeric}, nil},
 	{Numeric, []OID{Float4, Float8}, []OID{Int2, Int4, Int8}, nil},
 	{Date, []OID{Timestamp, TimestampTZ}, nil, nil},
-	{Timestamp, []OID{TimestampTZ}, []OID{Date, Time}, nil},
-	{TimestampTZ, nil, []OID{Date, Time, Timestamp}, nil},
+	{Timestamp, []OID{TimestampTZ}, []OID{Date}, nil},
+	{TimestampTZ, nil, []OID{Date, Timestamp}, nil},
 }
 
 // Cast converts a value as CAST(v AS to) does. An array stays as it is when to
@@ -196,7 +196,7 @@ func castListed(v Value, to OID, env *Env) (Value, error) {
 		return castJSONB(v, to)
 	case NumberRank[to] > NumberRank[Int8] || NumberRank[v.Type] > NumberRank[Int8]:
 		return castNumber(v, to)
-	case category(v.Type) == 'D' || category(v.Type) == 'T':
+	case category(v.Type) == 'D':
 		return castTime(v, to, env)
 	}
 	return castInt(v, to)

@@ -21,9 +21,7 @@ const (
 	textClass
 	byteaClass
 	uuidClass
-	bitClass
 	timeClass // date, timestamp, timestamptz
-	clockClass
 	intervalClass
 	arrayClass
 	recordClass
@@ -45,12 +43,8 @@ func classOf(t OID) class {
 		return byteaClass
 	case UUID:
 		return uuidClass
-	case Bit, VarBit:
-		return bitClass
 	case Date, Timestamp, TimestampTZ:
 		return timeClass
-	case Time:
-		return clockClass
 	case Interval:
 		return intervalClass
 	case Record:
@@ -110,7 +104,7 @@ func compareNulls(a, b Value) int {
 
 func compareClass(c class, a, b Value) (int, error) {
 	switch c {
-	case boolClass, intClass, clockClass:
+	case boolClass, intClass:
 		return cmp.Compare(a.Int, b.Int), nil
 	case numericClass:
 		return decimalOf(a).Cmp(decimalOf(b)), nil
@@ -173,7 +167,7 @@ func AppendKey(dst []byte, v Value) []byte {
 		}
 	case floatClass:
 		text = strconv.FormatFloat(v.Float+0, 'g', -1, 64) // the two zeros are one
-	case boolClass, clockClass:
+	case boolClass:
 		text = formatInt(v.Int)
 	case timeClass, intervalClass:
 		days, micros := dayAndTime(v)

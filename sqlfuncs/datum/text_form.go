@@ -39,8 +39,6 @@ func ParseText(t OID, s string, env *Env) (Value, error) {
 		return parseBytea(s)
 	case UUID:
 		return parseUUID(s)
-	case Bit, VarBit:
-		return parseBits(t, s)
 	case JSON:
 		return parseJSON(s, env)
 	case JSONB:
@@ -57,8 +55,6 @@ func parseCompound(t OID, s string, env *Env) (Value, error) {
 	switch t {
 	case Date:
 		return parseDate(s)
-	case Time:
-		return parseTimeOfDay(s)
 	case Timestamp, TimestampTZ:
 		return parseTimestamp(t, s, env)
 	case Interval:
@@ -106,8 +102,6 @@ func AppendText(dst []byte, v Value, env *Env) []byte {
 		return appendFloat(dst, v.Float, 64)
 	case Date:
 		return dayTime(v.Int).AppendFormat(dst, "2006-01-02")
-	case Time:
-		return appendClock(dst, uint64(v.Int))
 	case Timestamp, TimestampTZ:
 		return appendTimestamp(dst, v, env)
 	case Interval:

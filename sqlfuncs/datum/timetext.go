@@ -11,7 +11,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// isoTime is the text of a date, a time of day or both, taken apart. It has
+// isoTime is the text of a date, or of a date and a time of day, taken apart. It has
 // ISO 8601's extended form, which is what clients write:
 // 2026-11-22 08:00:00.5+01, with a blank or a T in between, an offset or the
 // name of a zone.
@@ -20,7 +20,6 @@ type isoTime struct {
 	year, month, day     int
 	hour, minute, second int
 	micros               int
-	hasDate, hasClock    bool
 	zone                 *time.Location // nil: none is said
 }
 
@@ -34,26 +33,21 @@ func readTime(t OID, s string) (isoTime, error) {
 	if len(s) > maxTimeText {
 		return p, badTime(t, s)
 	}
-	if scan(p.rest, 0, isDigit) >= len("YYYY") {
-		if p.hasDate = p.numbers('-', &p.year, &p.month, &p.day) == 3; !p.hasDate {
-			return p, badTime(t, s)
-		}
-		if len(p.rest) > 1 && p.rest[0]|0x20 == 't' {
-			p.rest = p.rest[1:]
-		}
-		p.rest = strings.TrimLeft(p.rest, " ")
+	if scan(p.rest, 0, isDigit) < len("YYYY") || p.numbers('-', &p.year, &p.month, &p.day) != 3 {
+		return p, badTime(t, s)
 	}
+	if len(p.rest) > 1 && p.rest[0]|0x20 == 't' {
+		p.rest = p.rest[1:]
+	}
+	p.rest = strings.TrimLeft(p.rest, " ")
 	if p.rest != "" && isDigit(p.rest[0]) {
-		if p.hasClock = p.numbers(':', &p.hour, &p.minute, &p.second) >= 2; !p.hasClock {
+		if p.numbers(':', &p.hour, &p.minute, &p.second) < 2 {
 			return p, badTime(t, s)
 		}
 		if strings.HasPrefix(p.rest, ".") {
 			n := scan(p.rest, 1, isDigit)
 			p.micros, p.rest = fractionMicros(p.rest[:n]), p.rest[n:]
 		}
-	}
-	if !p.hasDate && (!p.hasClock || t != Time) {
-		return p, badTime(t, s)
 	}
 	switch zone := strings.TrimLeft(p.rest, " "); {
 	case zone == "":
@@ -96,7 +90,7 @@ func (p *isoTime) numbers(separator byte, parts ...*int) int {
 }
 
 func (p *isoTime) inRange() bool {
-	if p.hasDate && (p.year < 1 || p.month < 1 || p.month > 12 || p.day < 1 || p.day > daysInMonth(p.year, p.month)) {
+	if p.year < 1 || p.month < 1 || p.month > 12 || p.day < 1 || p.day > daysInMonth(p.year, p.month) {
 		return false
 	}
 	return p.minute <= 59 && p.second <= 60 && p.clock() <= microsPerDay
@@ -170,15 +164,6 @@ func parseDate(s string) (Value, error) {
 		err = dateOutOfRange()
 	}
 	return Value{Type: Date, Valid: true, Int: p.days()}, err
-}
-
-// parseTimeOfDay reads a time without time zone; a date in the text is ignored.
-func parseTimeOfDay(s string) (Value, error) {
-	p, err := readTime(Time, s)
-	if err == nil && !p.hasClock {
-		err = badTime(Time, s)
-	}
-	return Value{Type: Time, Valid: true, Int: p.clock()}, err
 }
 
 // appendClock prints HH:MM:SS, of any number of hours, and the fraction

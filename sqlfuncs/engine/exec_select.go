@@ -10,21 +10,20 @@ import (
 
 // selectPlan is an analysed SELECT core.
 type selectPlan struct {
-	frame      int
-	width      int
-	source     source // nil: no FROM, one row without columns
-	filter     []*Expr
-	groups     *groupPlan
-	windows    *windowPlan
-	sets       *setSlots
-	targets    []*Expr
-	visible    int    // targets that are shown; the rest are sort keys
-	late       []int  // targets that are computed after the sort, see afterSort
-	carried    []span // the columns that late targets read; rows carry them through the sort
-	sort       []sortKey
-	distinct   bool
-	distinctOn []int
-	folds      folds // of targets, with DISTINCT
+	frame    int
+	width    int
+	source   source // nil: no FROM, one row without columns
+	filter   []*Expr
+	groups   *groupPlan
+	windows  *windowPlan
+	sets     *setSlots
+	targets  []*Expr
+	visible  int    // targets that are shown; the rest are sort keys
+	late     []int  // targets that are computed after the sort, see afterSort
+	carried  []span // the columns that late targets read; rows carry them through the sort
+	sort     []sortKey
+	distinct bool
+	folds    folds // of targets, with DISTINCT
 }
 
 func (p *selectPlan) open(x *Exec) (Rows, error) {
@@ -51,7 +50,7 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 	}
 	project.src, project.row, project.mark = src, x.Row(len(p.targets)), x.values
 	var it Rows = project
-	if p.distinct && p.distinctOn == nil {
+	if p.distinct {
 		it = &distinctRows{in: it, folds: p.folds}
 	}
 	if p.sort != nil {
@@ -65,9 +64,6 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 		}
 		it = &sortedRows{SliceRows{Rows: rows}, x}
 	}
-	if p.distinctOn != nil {
-		it = &distinctRows{in: it, on: p.distinctOn}
-	}
 	if p.late != nil {
 		it = &lateRows{it, p, x.values}
 	} else if p.visible < len(p.targets) {
@@ -80,12 +76,12 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 // PostgreSQL and MariaDB, they are computed after the sort: ids rise in the order of
 // the rows, and rows that LIMIT leaves out draw none.
 func (p *selectPlan) afterSort() {
-	if p.sort == nil || p.sets.used || p.distinct && p.distinctOn == nil {
+	if p.sort == nil || p.sets.used || p.distinct {
 		return
 	}
 	for i, e := range p.targets {
 		sorts := slices.ContainsFunc(p.sort, func(k sortKey) bool { return k.column == i })
-		if e.Volatile && !sorts && !slices.Contains(p.distinctOn, i) {
+		if e.Volatile && !sorts {
 			p.late = append(p.late, i)
 		}
 	}

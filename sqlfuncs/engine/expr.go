@@ -232,7 +232,7 @@ func stableInput(t datum.OID) bool {
 		t = i.Elem
 	}
 	switch t {
-	case datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ:
+	case datum.Date, datum.Timestamp, datum.TimestampTZ:
 		return false
 	}
 	return !datum.IsReg(t)

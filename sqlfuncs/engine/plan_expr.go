@@ -141,11 +141,8 @@ func (p *Planner) literal(l *syntax.Literal) (*Expr, error) {
 		return Constant(v), At(l.Pos, err)
 	case syntax.StringLiteral:
 		return Constant(datum.MakeString(datum.Unknown, l.Text)), nil
-	case syntax.BytesLiteral:
-		return Constant(datum.MakeString(datum.Bytea, l.Text)), nil
 	}
-	v, err := datum.ParseText(datum.Bit, l.Text, nil)
-	return Constant(v), At(l.Pos, err)
+	return Constant(datum.MakeString(datum.Bytea, l.Text)), nil // syntax.BytesLiteral
 }
 
 func (p *Planner) paramExpr(e *syntax.Param) (*Expr, error) {

@@ -354,8 +354,7 @@ func (p *Planner) arrayConcat(l, r *Expr, li, ri datum.Info) (*Expr, error) {
 	}, l, r), nil
 }
 
-// bitwise plans & | # on integers, & on bit strings, and the shifts of an integer by
-// an int4.
+// bitwise plans & | # on integers, and the shifts of an integer by an int4.
 func (p *Planner) bitwise(op string, l, r *Expr) (*Expr, error) {
 	refused := noOperator(op, l, r)
 	number := IsInteger(l.Type) && r.untyped() || l.untyped() && IsInteger(r.Type) // the literal must be one
@@ -371,8 +370,6 @@ func (p *Planner) bitwise(op string, l, r *Expr) (*Expr, error) {
 		return nil, err
 	case err != nil:
 		return nil, refused
-	case op == "&" && l.Type == datum.Bit && r.Type == datum.Bit:
-		return Strict2(datum.Bit, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.AndBits(a, b) }), nil
 	case l.Type == datum.Int8:
 		size = 64
 	case l.Type == datum.Int4, l.Type == datum.Int2:

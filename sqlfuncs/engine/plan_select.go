@@ -104,8 +104,8 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 	if plan.sort, err = p.sortKeys(s, c, orderBy, out); err != nil {
 		return nil, err
 	}
-	if err := p.distinct(s, c, orderBy, plan, out); err != nil {
-		return nil, err
+	if plan.distinct = c.Distinct; plan.distinct {
+		plan.folds = p.foldsOf(out.Exprs)
 	}
 	s.sets.used = len(s.sets.calls) > 0
 	plan.sets, plan.targets, plan.width = s.sets, out.Exprs, s.width
@@ -118,7 +118,7 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 	plan.afterSort()
 	q := &QueryPlan{Columns: out.Columns[:plan.visible], Open: plan.open, targets: out.Exprs[:plan.visible]}
 	q.IDs = p.runsOf(c, plan)
-	if plan.source != nil && plan.groups == nil && plan.windows == nil && !plan.sets.used && plan.distinctOn == nil {
+	if plan.source != nil && plan.groups == nil && plan.windows == nil && !plan.sets.used {
 		q.plain = plan
 	}
 	return q, nil
@@ -247,7 +247,7 @@ func (p *Planner) sortKeys(s *Scope, c *syntax.SelectCore, items []syntax.OrderI
 			i = p.sameTarget(s, c, o.Expr, visible)
 		}
 		if i < 0 {
-			if c.Distinct && c.DistinctOn == nil {
+			if c.Distinct {
 				return nil, At(o.Expr.Position(), sqlstate.New(sqlstate.InvalidColumnReference,
 					"for SELECT DISTINCT, ORDER BY expressions must appear in select list"))
 			}
@@ -322,44 +322,6 @@ func (p *Planner) outputColumn(clause string, e syntax.Expr, columns []Column, s
 		return found, nil
 	}
 	return -1, nil
-}
-
-// distinct analyses DISTINCT and DISTINCT ON.
-func (p *Planner) distinct(s *Scope, c *syntax.SelectCore, orderBy []syntax.OrderItem, plan *selectPlan, out *Output) error {
-	if !c.Distinct {
-		return nil
-	}
-	plan.distinct, plan.folds = true, p.foldsOf(out.Exprs)
-	for _, e := range c.DistinctOn {
-		i, err := p.outputColumn("DISTINCT ON", e, out.Columns[:plan.visible], p.sameOutput(s, c, out, plan.visible))
-		if err != nil {
-			return err
-		}
-		if i < 0 {
-			i = p.sameTarget(s, c, e, plan.visible)
-		}
-		for j, o := range orderBy {
-			if i < 0 && p.means(s, o.Expr, e) {
-				i = plan.sort[j].column
-			}
-		}
-		if i < 0 {
-			x, err := p.Expr(s, e)
-			if err != nil {
-				return err
-			}
-			i = len(out.Exprs)
-			out.add(x, "")
-		}
-		plan.distinctOn = append(plan.distinctOn, i)
-	}
-	for i, k := range plan.sort {
-		if len(plan.distinctOn) > i && !slices.Contains(plan.distinctOn, k.column) {
-			return At(leftmost(c.DistinctOn[0]), sqlstate.New(sqlstate.InvalidColumnReference,
-				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions"))
-		}
-	}
-	return nil
 }
 
 // orderOutput sorts a query whose items can name only output columns (VALUES,

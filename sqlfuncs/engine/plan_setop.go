@@ -201,7 +201,6 @@ type distinctRows struct {
 	in    Rows
 	seen  keySet
 	key   []byte
-	on    []int // columns to compare, nil for all
 	folds folds
 }
 
@@ -211,12 +210,7 @@ func (d *distinctRows) Next(x *Exec) ([]datum.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d.key = d.key[:0]; d.on == nil {
-			d.key = rowKey(d.key, row, d.folds)
-		}
-		for _, i := range d.on {
-			d.key = datum.AppendKey(d.key, d.folds.at(i).Apply(row[i]))
-		}
+		d.key = rowKey(d.key[:0], row, d.folds)
 		if added, err := d.seen.add(x, d.key); added || err != nil {
 			return row, err
 		}

@@ -43,7 +43,7 @@ var kindTypes = [...]datum.OID{kindInt: datum.Int8, kindDecimal: datum.Numeric, 
 // isTemporal reports whether t is a date or a time.
 func isTemporal(t datum.OID) bool {
 	switch t {
-	case datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ:
+	case datum.Date, datum.Timestamp, datum.TimestampTZ:
 		return true
 	}
 	return false

@@ -36,7 +36,7 @@ func (c *count) Result() (datum.Value, error) { return datum.MakeInt8(c.n), nil 
 // orderedTypes lists the types for which PostgreSQL has min and max.
 var orderedTypes = []datum.OID{
 	datum.Int2, datum.Int4, datum.Int8, datum.Oid, datum.Float4, datum.Float8, datum.Numeric, datum.Text, datum.BPChar, datum.Bytea,
-	datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ, datum.Interval, datum.AnyArray,
+	datum.Date, datum.Timestamp, datum.TimestampTZ, datum.Interval, datum.AnyArray,
 }
 
 // extremes makes min (sign -1) or max (sign 1) for all orderedTypes.

@@ -40,11 +40,9 @@ type (
 		Locking       bool     // FOR UPDATE and the like, ignored
 		Into          []string // user variables of MySQL's SELECT … INTO @a, @b, without the @
 	}
-	// Explain is EXPLAIN [ANALYZE] [(options)] statement. MySQL's DESCRIBE of a
-	// query is the same.
+	// Explain is EXPLAIN [ANALYZE] statement. MySQL's DESCRIBE of a query is the same.
 	Explain struct {
 		Analyze   bool
-		NoCosts   bool
 		Statement Statement
 	}
 	// Set is SET [SESSION|LOCAL] name = value, …; RESET is a Set with Default.
@@ -218,13 +216,12 @@ type Query interface{ query() }
 type (
 	// SelectCore is SELECT … FROM … WHERE … GROUP BY ….
 	SelectCore struct {
-		Pos        Pos
-		Distinct   bool
-		DistinctOn []Expr
-		Targets    []Target
-		From       []TableRef // comma list
-		Where      Expr
-		GroupBy    []Expr
+		Pos      Pos
+		Distinct bool
+		Targets  []Target
+		From     []TableRef // comma list
+		Where    Expr
+		GroupBy  []Expr
 	}
 	// Values is VALUES (…), (…).
 	Values struct {
@@ -515,7 +512,6 @@ const (
 	IntegerLiteral             // Text all digits
 	NumericLiteral             // with a point or an exponent
 	StringLiteral
-	BitLiteral   // B'0101': Text is the digits
 	BytesLiteral // MySQL's x'1F': Text is the raw bytes
 )
 

@@ -104,7 +104,7 @@ func (l *lexer) plainString(start, quote int) token {
 	return l.token(tokString, start, text)
 }
 
-// prefixedString reads E'…' or B'…', and refuses the other prefixes of PostgreSQL.
+// prefixedString reads E'…', and refuses the other prefixes of PostgreSQL.
 func (l *lexer) prefixedString(start int) (token, bool) {
 	c, next := l.src[start]|0x20, l.at(start+1)
 	if quote := l.at(start + 2); c == 'u' && next == '&' && (quote == '\'' || quote == '"') {
@@ -118,9 +118,7 @@ func (l *lexer) prefixedString(start int) (token, bool) {
 	switch c {
 	case 'e':
 		return l.escapeString(start), true
-	case 'b':
-		return l.bitString(start), true
-	case 'n', 'x':
+	case 'b', 'n', 'x':
 		return l.failCode(start, sqlstate.FeatureNotSupported, "strings with %c are not supported", l.src[start]), true
 	}
 	return token{}, false
@@ -168,13 +166,4 @@ func (l *lexer) quotedIdentifier(start int) token {
 		return l.fail(start, "zero-length delimited identifier")
 	}
 	return l.token(tokIdent, start, l.truncated(text))
-}
-
-// bitString reads B'0101', whose quote is at the current position.
-func (l *lexer) bitString(start int) token {
-	text, ok := l.literal(start, nil, "bit string literal")
-	if !ok {
-		return l.token(tokError, start, "")
-	}
-	return l.token(tokBits, start, text)
 }

@@ -396,7 +396,6 @@ const (
 	tokWord               // unquoted identifier or keyword, text folded to lower case
 	tokIdent              // quoted identifier
 	tokString             // character string, text decoded
-	tokBits               // bit string, text is its binary digits
 	tokBytes              // binary string (MySQL), text is the raw bytes
 	tokInteger            // text is decimal digits
 	tokNumeric            // with a point or an exponent

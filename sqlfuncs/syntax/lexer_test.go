@@ -9,7 +9,7 @@ import (
 // lex returns the tokens of a text, each as its kind's letter and its text.
 func lex(src string, d Dialect) (tokens []string, err string) {
 	letters := map[tokenKind]string{
-		tokWord: "w", tokIdent: "i", tokString: "s", tokBits: "b", tokBytes: "x", tokInteger: "n",
+		tokWord: "w", tokIdent: "i", tokString: "s", tokBytes: "x", tokInteger: "n",
 		tokNumeric: "f", tokParam: "p", tokVariable: "v", tokOp: "o", tokPunct: "",
 	}
 	l := lexer{src: src, dialect: d}
@@ -77,7 +77,6 @@ func TestPostgreSQLStrings(t *testing.T) {
 		{"not joined across other comments", "'a' /* x\n */ 'b'", "s:a|s:b"},
 		{"escapes", `E'\b\f\n\r\t\\\'\q' e'a''b'`, "s:\b\f\n\r\t\\'q|s:a'b"},
 		{"escapes joined across lines", "E'\\n'\n'\\n'", "s:\n\n"},
-		{"bit strings", `B'0101' b'1' `, "b:0101|b:1"},
 		{"dollar quotes", "$$a'b$$ $x$a$$b$y$c$x$ $é$z$é$", "s:a'b|s:a$$b$y$c|s:z"},
 		{"an unfinished dollar tag", "$a b", ":$|w:a|w:b"},
 		{"words before quotes", `EX'a' "E"'b'`, "w:ex|s:a|i:E|s:b"},
@@ -92,7 +91,6 @@ func TestPostgreSQLLexicalErrors(t *testing.T) {
 		{`""`, `zero-length delimited identifier at or near """"`},
 		{"/* /* */", `unterminated /* comment at or near "/* /* */"`},
 		{"$a$ $b$", `unterminated dollar-quoted string at or near "$a$ $b$"`},
-		{"B'1", `unterminated bit string literal at or near "B'1"`},
 		{"X'1'", "strings with X are not supported"},
 		{"n'a'", "strings with n are not supported"},
 		{"123abc", `trailing junk after numeric literal at or near "123abc"`},

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -80,15 +81,16 @@ func (p *parser) deallocate() Statement {
 	return &Deallocate{Name: p.name()}
 }
 
-// explain reads EXPLAIN and its options. VERBOSE is ignored.
+// explain reads EXPLAIN. It ignores VERBOSE, and refuses options in parentheses.
 func (p *parser) explain() Statement {
 	x := &Explain{}
 	p.advance()
 	switch {
 	case p.mysql:
 		p.explainOptionsMySQL(x)
-	case p.isPunct("(") && !p.queryInParens():
-		p.explainOptions(x)
+	case p.isPunct("(") && p.peek(1).kind == tokWord && !slices.Contains([]string{"select", "values", "with"}, p.peek(1).text):
+		p.refuse("EXPLAIN (" + upperCase(p.peek(1).text) + ")")
+		return nil
 	default:
 		x.Analyze = p.acceptAny("analyze", "analyse") != ""
 		p.accept("verbose")
@@ -98,47 +100,6 @@ func (p *parser) explain() Statement {
 	}
 	x.Statement = p.optimizable()
 	return x
-}
-
-// queryInParens reports whether the parenthesis at the current token opens a query.
-func (p *parser) queryInParens() bool {
-	next := p.peek(1)
-	return next.isPunct("(") || next.isWord("select") || next.isWord("values") || next.isWord("with")
-}
-
-// explainOptions reads (option [value], …).
-func (p *parser) explainOptions(x *Explain) {
-	p.expectPunct("(")
-	for {
-		pos := p.pos()
-		name := p.label()
-		value := "true"
-		if !p.isPunct(",") && !p.isPunct(")") {
-			value = p.optionValue()
-		}
-		switch name {
-		case "analyze", "analyse":
-			x.Analyze = p.boolOption(pos, name, value)
-		case "costs":
-			x.NoCosts = !p.boolOption(pos, name, value)
-		case "verbose", "settings", "buffers", "summary", "generic_plan", "memory", "wal", "timing":
-			p.boolOption(pos, name, value)
-		case "format":
-			switch format := strings.ToUpper(value); format {
-			case "TEXT":
-			case "JSON", "XML", "YAML":
-				p.notSupported(pos, "EXPLAIN (FORMAT "+format+") is")
-			default:
-				p.failAt(pos, sqlstate.InvalidParameterValue, "unrecognized value for EXPLAIN option %q: %q", name, value)
-			}
-		default:
-			p.failAt(pos, sqlstate.SyntaxError, "unrecognized EXPLAIN option %q", name)
-		}
-		if !p.acceptPunct(",") {
-			break
-		}
-	}
-	p.expectPunct(")")
 }
 
 // boolOption reads the value of an option that is on or off.

@@ -15,8 +15,6 @@ func (p *parser) primary() Expr {
 		return p.constant(NumericLiteral)
 	case tokString:
 		return p.constant(StringLiteral)
-	case tokBits:
-		return p.constant(BitLiteral)
 	case tokBytes:
 		return p.constant(BytesLiteral)
 	case tokParam:

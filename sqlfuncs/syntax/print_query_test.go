@@ -94,11 +94,6 @@ func isBare(q *Select) bool {
 func (p *printer) selectCore(s *SelectCore) {
 	p.put("SELECT")
 	p.putIf(s.Distinct, " DISTINCT")
-	if s.DistinctOn != nil {
-		p.put(" ON (")
-		p.exprs(s.DistinctOn)
-		p.put(")")
-	}
 	for i, t := range s.Targets {
 		p.putIf(i > 0, ",")
 		p.put(" ")

@@ -310,11 +310,7 @@ func (p *printer) copyString(intro string, given bool, value string) {
 
 func (p *printer) explain(s *Explain) {
 	p.put("EXPLAIN ")
-	if p.mysql {
-		p.putIf(s.Analyze, "ANALYZE ")
-	} else if s.Analyze || s.NoCosts {
-		p.put("(ANALYZE ", onOff(s.Analyze), ", COSTS ", onOff(!s.NoCosts), ") ")
-	}
+	p.putIf(s.Analyze, "ANALYZE ")
 	p.statement(s.Statement)
 }
 

@@ -117,8 +117,6 @@ func (p *printer) literal(x *Literal) {
 		p.put("NULL")
 	case StringLiteral:
 		p.str(x.Text)
-	case BitLiteral:
-		p.put("B'", x.Text, "'")
 	case BytesLiteral:
 		p.put("x'", hex.EncodeToString([]byte(x.Text)), "'")
 	default:

@@ -9,7 +9,6 @@ func TestQueries(t *testing.T) {
 		{"select all a, b as c, d e, f \"G\"", `SELECT a, b AS c, d AS e, f AS "G"`},
 		{"select 1 as select, 2 name, 3 kind, a is, b and, c in from t", `SELECT 1 AS "select", 2 AS name, 3 AS kind, a AS "is", b AS "and", c AS "in" FROM t`},
 		{"select distinct a, b from t", "SELECT DISTINCT a, b FROM t"},
-		{"select distinct on (a, b) c from t", "SELECT DISTINCT ON (a, b) c FROM t"},
 		{"select a from t where b group by c, d", "SELECT a FROM t WHERE b GROUP BY c, d"},
 		{"select a from t group by all a", "SELECT a FROM t GROUP BY a"},
 		{"select a order by b, c desc, d asc nulls first, e desc nulls last", "SELECT a ORDER BY b, c DESC, d NULLS FIRST, e DESC NULLS LAST"},

@@ -271,11 +271,8 @@ func (p *parser) selectOptions(s *SelectCore) {
 	if p.accept("all") || !p.accept("distinct") {
 		return
 	}
-	s.Distinct = true
-	if p.accept("on") {
-		p.expectPunct("(")
-		s.DistinctOn = p.exprList()
-		p.expectPunct(")")
+	if s.Distinct = true; p.isWord("on") {
+		p.notSupported(p.pos(), "DISTINCT ON is")
 	}
 }
 

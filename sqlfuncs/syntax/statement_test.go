@@ -78,8 +78,7 @@ func TestPreparedStatementsAndCursors(t *testing.T) {
 		{"close all", "CLOSE ALL"},
 		{"explain select 1", "EXPLAIN SELECT 1"},
 		{"explain (select 1)", "EXPLAIN SELECT 1"},
-		{"explain analyze verbose select 1", "EXPLAIN (ANALYZE on, COSTS on) SELECT 1"},
-		{"explain (verbose, analyse off, costs 0, format TEXT) values (1)", "EXPLAIN (ANALYZE off, COSTS off) VALUES (1)"},
+		{"explain analyze verbose select 1", "EXPLAIN ANALYZE SELECT 1"}, {"explain ((values (1)))", "EXPLAIN VALUES (1)"},
 	})
 }
 
@@ -103,6 +102,7 @@ func TestCopyAndTwoPhaseTransactions(t *testing.T) {
 		"copy t from stdin with (format x) where a": "COPY FROM", "copy t from 'x'": "COPY FROM",
 		"copy t to 'x'": "COPY TO a file", "copy (select 1) to program 'x'": "COPY TO PROGRAM",
 		"declare c binary cursor for values (1)": "DECLARE BINARY CURSOR", "table a.ids": "TABLE",
+		"explain (costs off) values (1)": "EXPLAIN (COSTS)",
 		"copy binary t to stdout": "COPY BINARY", "copy t to stdout (header, format binary)": "COPY with FORMAT BINARY",
 		"copy t to stdout using delimiters '|'": "COPY with USING", "copy t to stdout csv delimiter as ','": "COPY with DELIMITER",
 		"copy t to stdout (null 'x')": "COPY with NULL", "copy t to stdout csv force quote a, b": "COPY with FORCE",

@@ -20,7 +20,6 @@ func TestLongTokensYield(t *testing.T) {
 		{"a text of quotes", "SELECT '" + fill("''") + "'", PostgreSQL},
 		{"escapes", "SELECT E'" + fill(`\n`) + "'", PostgreSQL},
 		{"texts that go on", "SELECT ''" + fill("\n''"), PostgreSQL},
-		{"digits of bits", "SELECT B'" + fill("f") + "'", PostgreSQL},
 		{"a quoted identifier", `SELECT "` + fill("x") + `"`, PostgreSQL},
 		{"an identifier", "SELECT " + fill("X"), PostgreSQL},
 		{"a number", "SELECT " + fill("1"), PostgreSQL},

@@ -85,7 +85,6 @@ var shapes = map[datum.OID]shape{
 	datum.Float8:      {typeDouble, charsetBinary, 22, flagBinary, anyDecimals},
 	datum.Numeric:     {typeNewDecimal, charsetBinary, 67, flagBinary, anyDecimals - 1},
 	datum.Date:        {typeDate, charsetBinary, 10, flagBinary, 0},
-	datum.Time:        {typeTime, charsetBinary, 15, flagBinary, 6},
 	datum.Timestamp:   {typeDatetime, charsetBinary, 26, flagBinary, 6},
 	datum.TimestampTZ: {typeTimestamp, charsetBinary, 26, flagBinary, 6},
 	datum.UUID:        {typeString, charsetUTF8MB4, 36 * bytesPerRune, 0, 0},
@@ -117,7 +116,7 @@ func (c *conn) appendDefinition(dst []byte, column *sqlfuncs.Column) []byte {
 		if s.length > maxVarString {
 			s.typ = typeBlob
 		}
-	case datum.Timestamp, datum.Time:
+	case datum.Timestamp:
 		if d := column.TypeMod; d >= 0 && d < 6 {
 			s.decimals = byte(d)
 			s.length -= uint32(6 - d)

@@ -46,9 +46,6 @@ func appendText(dst []byte, v datum.Value, env *datum.Env) []byte {
 		return appendFloat(dst, v.Float, 64)
 	case datum.Date, datum.Timestamp, datum.TimestampTZ:
 		return appendTime(dst, v, env)
-	case datum.Time:
-		return fmt.Appendf(dst, "%02d:%02d:%02d.%06d",
-			v.Int/microsPerHour, v.Int/microsPerMinute%60, v.Int/microsPerSecond%60, v.Int%microsPerSecond)
 	}
 	return datum.AppendText(dst, v, env)
 }
@@ -57,7 +54,7 @@ func appendText(dst []byte, v datum.Value, env *datum.Env) []byte {
 // without a fixed number of digits (digits < 0) shows six if one is not zero.
 func cutFraction(dst []byte, t datum.OID, digits int32) []byte {
 	switch t {
-	case datum.Timestamp, datum.TimestampTZ, datum.Time:
+	case datum.Timestamp, datum.TimestampTZ:
 	default:
 		return dst
 	}
@@ -147,11 +144,7 @@ func appendBinaryTime(dst []byte, v datum.Value, env *datum.Env) []byte {
 	return dst
 }
 
-const (
-	microsPerSecond = 1_000_000
-	microsPerMinute = 60 * microsPerSecond
-	microsPerHour   = 60 * microsPerMinute
-)
+const microsPerSecond = 1_000_000
 
 // appendBinaryRow appends a row of binary values ("Binary Protocol Resultset Row")
 // to the packet that has begun. The bitmap of NULLs has an offset of two bits.
@@ -189,30 +182,10 @@ func appendBinary(dst []byte, v datum.Value, t datum.OID, env *datum.Env) []byte
 		return appendUint64(dst, math.Float64bits(v.Float))
 	case typeDate, typeDatetime, typeTimestamp:
 		return appendBinaryTime(dst, v, env)
-	case typeTime:
-		return appendBinaryClock(dst, v.Int)
 	}
 	at := len(dst)
 	dst = appendText(append(dst, 0), v, env)
 	return prefixLength(dst, at)
-}
-
-// appendBinaryClock appends the binary form of a time of day: a length, the sign,
-// the days, and the fields up to the last that is not zero.
-func appendBinaryClock(dst []byte, micros int64) []byte {
-	if micros == 0 {
-		return append(dst, 0)
-	}
-	n := byte(12)
-	if micros%microsPerSecond == 0 {
-		n = 8
-	}
-	dst = append(dst, n, 0, 0, 0, 0, 0) // sign and days
-	dst = append(dst, byte(micros/microsPerHour), byte(micros/microsPerMinute%60), byte(micros/microsPerSecond%60))
-	if n > 8 {
-		dst = appendUint32(dst, uint32(micros%microsPerSecond))
-	}
-	return dst
 }
 
 // paramType is the type of a parameter: an enum_field_types in the low byte, and the
@@ -352,9 +325,8 @@ func (c *conn) datetime(r *reader, dateOnly bool) (sqlfuncs.Arg, error) {
 // maxDays bounds the days of MySQL's TIME, which ends at 838:59:59.
 const maxDays = 34
 
-// clock reads a time: its sign, days, hour, minute, second and microseconds. Its
-// length is 0, 8 or 12 (microseconds). A negative time, and one of a day or more,
-// becomes a text: SQL's type time has neither.
+// clock reads a time as a text: its sign, days, hour, minute, second and microseconds.
+// Its length is 0, 8 or 12 (microseconds).
 func (c *conn) clock(r *reader) (sqlfuncs.Arg, error) {
 	var b [12]byte
 	switch n := r.Byte(); n {
@@ -367,12 +339,9 @@ func (c *conn) clock(r *reader) (sqlfuncs.Arg, error) {
 	if days > maxDays || b[5] > 23 || b[6] > 59 || b[7] > 59 || micros >= microsPerSecond {
 		return sqlfuncs.Arg{}, errBadTime
 	}
-	t, sign := datum.Time, ""
+	sign := ""
 	if b[0] == 1 {
-		t, sign = datum.Text, "-"
+		sign = "-"
 	}
-	if days > 0 {
-		t = datum.Text
-	}
-	return c.keep(t, fmt.Appendf(c.texts(), "%s%02d:%02d:%02d.%06d", sign, days*24+uint32(b[5]), b[6], b[7], micros)), nil
+	return c.keep(datum.Text, fmt.Appendf(c.texts(), "%s%02d:%02d:%02d.%06d", sign, days*24+uint32(b[5]), b[6], b[7], micros)), nil
 }

@@ -8,7 +8,7 @@ select a is null, b is not distinct from c, f is not true, g between asymmetric 
 select not a = b and c or d, - a ^ b, a + b * c - d, a || b || c, b collate "C", a operator(pg_catalog.+) b
 with recursive a(x) as (values (1) union all select x + 1 from a), b as not materialized (select 1) select * from a, b order by 1 desc nulls first, 2 limit 5 offset 2 rows
 (select 1) union (select 2 order by 1 limit 1) union all select 3 union select 4 order by 1 limit 3 for update of t nowait
-select distinct on (a, b) a, b from t1 left outer join t2 using (x, y) cross join (t4 join t5 on true) where exists (select 1) group by a, b
+select distinct a, b from t1 left outer join t2 using (x, y) cross join (t4 join t5 on true) where exists (select 1) group by a, b
 select * from f(1) as t(a, b), lateral (select 1) s, g(1) r, only t6
 select case a when 1 then 2 else 3 end, case when a then b end, coalesce(a, b), greatest(1, 2), nullif(a, b), exists (select 1), array(select 1)
 select ((select 1)), ((select 1) + 1), (((select 1)) union select 2), (select a, b), ((a)), (((a)).b)
@@ -53,9 +53,9 @@ alter table if exists only a.b owner to c
 comment on sequence a.b is 'x'
 grant select, usage on sequence a, b.c to d with grant option
 revoke all on all sequences in schema a, b from c cascade
-explain (analyze, verbose off, format text) select 1
+explain analyze select 1
 explain analyze verbose select 1
 select all 'a'
-select e'a\nb', b'01', $$x$$, $a$ $$ $a$
+select e'a\nb', $$x$$, $a$ $$ $a$
 select 1.5e10, .5, 1., 1e5, 100000000000000000000
 select next value, a at, b is from t
