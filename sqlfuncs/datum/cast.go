@@ -63,7 +63,6 @@ type castPair struct{ from, to OID }
 var casts = func() map[castPair]CastContext {
 	m := map[castPair]CastContext{
 		{RegProc, RegProcedure}: ImplicitCast, {RegProcedure, RegProc}: ImplicitCast,
-		{RegOper, RegOperator}: ImplicitCast, {RegOperator, RegOper}: ImplicitCast,
 	}
 	for _, t := range regTypes {
 		m[castPair{t, Oid}], m[castPair{t, Int8}], m[castPair{t, Int4}] = ImplicitCast, AssignmentCast, AssignmentCast
@@ -82,7 +81,7 @@ var casts = func() map[castPair]CastContext {
 	return m
 }()
 
-var regTypes = []OID{RegProc, RegClass, RegType, RegNamespace, RegRole, RegProcedure, RegOper, RegOperator, RegCollation, RegConfig, RegDictionary}
+var regTypes = []OID{RegProc, RegClass, RegType, RegNamespace, RegRole, RegProcedure, RegOperator}
 
 var castTable = []struct {
 	from                           OID

@@ -8,32 +8,28 @@ import (
 // The array types that no function of nextid returns by itself. Clients name
 // them in casts and as parameter types.
 const (
-	JSONArray          OID = 199
-	ByteaArray         OID = 1001
-	PgLSNArray         OID = 3221
-	Int2VectorArray    OID = 1006
-	RegProcArray       OID = 1008
-	XidArray           OID = 1011
-	OidVectorArray     OID = 1013
-	BPCharArray        OID = 1014
-	Float4Array        OID = 1021
-	TimestampArray     OID = 1115
-	DateArray          OID = 1182
-	TimeArray          OID = 1183
-	IntervalArray      OID = 1187
-	CStringArray       OID = 1263
-	RegClassArray      OID = 2210
-	RegTypeArray       OID = 2211
-	RecordArray        OID = 2287
-	JSONBArray         OID = 3807
-	RegNamespaceArray  OID = 4090
-	RegRoleArray       OID = 4097
-	RegProcedureArray  OID = 2207
-	RegOperArray       OID = 2208
-	RegOperatorArray   OID = 2209
-	RegCollationArray  OID = 4192
-	RegConfigArray     OID = 3735
-	RegDictionaryArray OID = 3770
+	JSONArray         OID = 199
+	ByteaArray        OID = 1001
+	PgLSNArray        OID = 3221
+	Int2VectorArray   OID = 1006
+	RegProcArray      OID = 1008
+	XidArray          OID = 1011
+	OidVectorArray    OID = 1013
+	BPCharArray       OID = 1014
+	Float4Array       OID = 1021
+	TimestampArray    OID = 1115
+	DateArray         OID = 1182
+	TimeArray         OID = 1183
+	IntervalArray     OID = 1187
+	CStringArray      OID = 1263
+	RegClassArray     OID = 2210
+	RegTypeArray      OID = 2211
+	RecordArray       OID = 2287
+	JSONBArray        OID = 3807
+	RegNamespaceArray OID = 4090
+	RegRoleArray      OID = 4097
+	RegProcedureArray OID = 2207
+	RegOperatorArray  OID = 2209
 )
 
 // Info describes a type as pg_catalog.pg_type does.

@@ -38,7 +38,6 @@ var baseTypes = [...]Info{
 	{VarBit, "varbit", "bit varying", -1, 'V', true, 0, VarBitArray},
 	{Numeric, "numeric", "numeric", -1, 'N', false, 0, NumericArray},
 	{RegProcedure, "regprocedure", "regprocedure", 4, 'N', false, 0, RegProcedureArray},
-	{RegOper, "regoper", "regoper", 4, 'N', false, 0, RegOperArray},
 	{RegOperator, "regoperator", "regoperator", 4, 'N', false, 0, RegOperatorArray},
 	{RegClass, "regclass", "regclass", 4, 'N', false, 0, RegClassArray},
 	{RegType, "regtype", "regtype", 4, 'N', false, 0, RegTypeArray},
@@ -48,12 +47,9 @@ var baseTypes = [...]Info{
 	{Void, "void", "void", 4, 'P', false, 0, 0},
 	{UUID, "uuid", "uuid", 16, 'U', false, 0, UUIDArray},
 	{PgLSN, "pg_lsn", "pg_lsn", 8, 'U', false, 0, PgLSNArray},
-	{RegConfig, "regconfig", "regconfig", 4, 'N', false, 0, RegConfigArray},
-	{RegDictionary, "regdictionary", "regdictionary", 4, 'N', false, 0, RegDictionaryArray},
 	{JSONB, "jsonb", "jsonb", -1, 'U', false, 0, JSONBArray},
 	{RegNamespace, "regnamespace", "regnamespace", 4, 'N', false, 0, RegNamespaceArray},
 	{RegRole, "regrole", "regrole", 4, 'N', false, 0, RegRoleArray},
-	{RegCollation, "regcollation", "regcollation", 4, 'N', false, 0, RegCollationArray},
 }
 
 // catalog has all types, by OID.

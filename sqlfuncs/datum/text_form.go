@@ -237,14 +237,12 @@ func noObject(t OID, name string) error {
 		return sqlstate.New(sqlstate.UndefinedTable, `relation "%s" does not exist`, name)
 	case RegProc, RegProcedure:
 		return sqlstate.New(sqlstate.UndefinedFunction, `function "%s" does not exist`, name)
-	case RegOper, RegOperator:
+	case RegOperator:
 		return sqlstate.New(sqlstate.UndefinedFunction, `operator does not exist: %s`, name)
 	case RegNamespace:
 		return sqlstate.New(sqlstate.InvalidSchema, `schema "%s" does not exist`, name)
 	}
-	return sqlstate.New(sqlstate.UndefinedObject, `%s "%s" does not exist`, map[OID]string{
-		RegType: "type", RegRole: "role", RegCollation: "collation", RegConfig: "text search configuration", RegDictionary: "text search dictionary",
-	}[t], name)
+	return sqlstate.New(sqlstate.UndefinedObject, `%s "%s" does not exist`, map[OID]string{RegType: "type", RegRole: "role"}[t], name)
 }
 
 // appendReg prints the name of the object, else its number.

@@ -48,11 +48,7 @@ const (
 	RegNamespace     OID = 4089
 	RegRole          OID = 4096
 	RegProcedure     OID = 2202
-	RegOper          OID = 2203
 	RegOperator      OID = 2204
-	RegCollation     OID = 4191
-	RegConfig        OID = 3734
-	RegDictionary    OID = 3769
 	BoolArray        OID = 1000
 	CharArray        OID = 1002
 	NameArray        OID = 1003

@@ -186,10 +186,6 @@ func (s *System) ObjectOID(t datum.OID, name string) (uint32, bool) {
 		}
 	case datum.RegProcedure:
 		return s.procedureOID(name)
-	case datum.RegOper, datum.RegOperator:
-		return s.operatorOID(name)
-	case datum.RegCollation:
-		return s.rowNamed("pg_collation", "collname", parts[len(parts)-1])
 	}
 	return 0, false
 }
@@ -229,10 +225,8 @@ func (s *System) ObjectName(t datum.OID, oid uint32) (string, bool) {
 			}
 			return name, true
 		}
-	case datum.RegOper, datum.RegOperator:
-		return s.operatorName(t, oid)
-	case datum.RegCollation:
-		return s.nameOfRow("pg_collation", "collname", oid)
+	case datum.RegOperator:
+		return s.operatorName(oid)
 	}
 	return strconv.FormatUint(uint64(oid), 10), false
 }
@@ -273,36 +267,14 @@ func (s *System) nameOfRow(catalog, column string, oid uint32) (string, bool) {
 	return syntax.QuoteIdent(row[t.Column(column)].Str), true
 }
 
-// operatorOID finds an operator by its name (=), or by its name and its operands
-// (=(bigint,bigint)). A name that several operators have finds none.
-func (s *System) operatorOID(text string) (uint32, bool) {
-	name, operands, _ := strings.Cut(strings.TrimPrefix(text, engine.PGCatalog+"."), "(")
-	t := s.table("pg_operator")
-	found, oid := 0, uint32(0)
-	for _, row := range s.staticRows(t).rows {
-		left, right := datum.OID(row[t.Column("oprleft")].Int), datum.OID(row[t.Column("oprright")].Int)
-		if row[t.Column("oprname")].Str != name {
-			continue
-		}
-		if types, ok := parseTypes(strings.TrimSuffix(operands, ")")); operands != "" && (!ok || len(types) != 2 || types[0] != left || types[1] != right) {
-			continue
-		}
-		found, oid = found+1, uint32(row[t.Column("oid")].Int)
-	}
-	return oid, found == 1
-}
-
-// operatorName returns an operator as regoper or regoperator prints it.
-func (s *System) operatorName(as datum.OID, oid uint32) (string, bool) {
+// operatorName returns an operator as regoperator prints it.
+func (s *System) operatorName(oid uint32) (string, bool) {
 	t := s.table("pg_operator")
 	row := s.rowOf(t, oid)
 	if row == nil {
 		return "", false
 	}
 	name := row[t.Column("oprname")].Str
-	if as == datum.RegOper {
-		return engine.PGCatalog + "." + name, true
-	}
 	operand := func(column string) string {
 		if v := row[t.Column(column)].Int; v != 0 {
 			return formatType(datum.OID(v), -1)

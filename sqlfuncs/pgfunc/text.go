@@ -143,7 +143,6 @@ func repeatText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 var quoteFunctions = []engine.Function{
 	{Name: "quote_ident", Args: engine.Args(datum.Text), Result: datum.Text, Does: mapText(syntax.QuoteIdent), Help: "a text as an SQL identifier"},
 	{Name: "quote_literal", Args: engine.Args(datum.Text), Result: datum.Text, Does: mapText(syntax.QuoteLiteral), Help: "a text as an SQL string constant"},
-	{Name: "quote_literal", Args: engine.Args(engine.AnyElement), Result: datum.Text, Volatile: engine.Stable, Does: engine.Eval(quoteAny), Help: "a value as an SQL string constant"},
 	{Name: "format", Args: engine.Args(datum.Text), Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(formatText), Help: "fills %s, %I and %L in a text"},
 	{Name: "format", Args: engine.Args(datum.Text, engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(formatText), Help: "fills %s, %I and %L in a text"},
 	{Name: "concat", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(concatAll), Help: "all arguments as one text, without NULLs"},
@@ -152,16 +151,6 @@ var quoteFunctions = []engine.Function{
 // outputText returns a value's text form as clients get it.
 func outputText(x *engine.Exec, v datum.Value) string {
 	return string(datum.AppendText(nil, v, x.Env()))
-}
-
-// quoteAny implements quote_literal for values of any type. It casts to text, so
-// that a boolean is true and not t.
-func quoteAny(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-	v, err := datum.Cast(a[0], datum.Text, x.Env())
-	if err != nil {
-		return v, err
-	}
-	return boundedText(syntax.QuoteLiteral(v.Str))
 }
 
 func concatAll(x *engine.Exec, a []datum.Value) (datum.Value, error) { return joinValues(x, "", a) }

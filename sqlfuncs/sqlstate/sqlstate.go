@@ -43,7 +43,6 @@ const (
 	InvalidRegex           Code = "2201B" // invalid_regular_expression
 	CharacterNotInRepert   Code = "22021" // character_not_in_repertoire
 	InvalidParameterValue  Code = "22023" // invalid_parameter_value
-	StringLengthMismatch   Code = "22026" // string_data_length_mismatch
 	InvalidText            Code = "22P02" // invalid_text_representation
 	InvalidBinary          Code = "22P03" // invalid_binary_representation
 	SequenceExhausted      Code = "2200H" // sequence_generator_limit_exceeded

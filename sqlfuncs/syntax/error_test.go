@@ -172,6 +172,7 @@ func TestWrongTextsWithOtherCodes(t *testing.T) {
 		{"select 1 intersect select 2", "INTERSECT is not supported", "0A000", 10},
 		{"select f() over w", "OVER with the name of a window is not supported", "0A000", 17},
 		{"select 1 window w as ()", "WINDOW is not supported", "0A000", 10},
+		{"select a for update skip locked", "SKIP LOCKED is not supported", "0A000", 21},
 		{"select distinct on (a) a", "DISTINCT ON is not supported", "0A000", 17},
 		{"select B'01'", "strings with B are not supported", "0A000", 8},
 		{"select * from (a join b on x) c", "an alias of a join is not supported", "0A000", 31},

@@ -69,8 +69,10 @@ func (p *parser) kill() Statement {
 // synonyms.
 func (p *parser) describe() Statement {
 	next := p.peek(1)
-	option := next.isWord("format") || next.isWord("extended") || next.isWord("partitions")
-	if !next.isName() || option && !p.peek(2).endsStatement() {
+	if option := next.isWord("format") || next.isWord("extended") || next.isWord("partitions"); option && !p.peek(2).endsStatement() {
+		p.notSupported(Pos(next.start), "EXPLAIN "+upperCase(next.text)+" is")
+	}
+	if !next.isName() {
 		return p.explain()
 	}
 	p.advance()
@@ -79,20 +81,6 @@ func (p *parser) describe() Statement {
 		s.Like = p.take(p.tok.isLabel() || p.tok.kind == tokString)
 	}
 	return s
-}
-
-// explainOptionsMySQL reads [EXTENDED|PARTITIONS|ANALYZE] [FORMAT = name].
-func (p *parser) explainOptionsMySQL(x *Explain) {
-	p.acceptAny("extended", "partitions")
-	x.Analyze = p.accept("analyze")
-	if p.accept("format") {
-		if !p.acceptOp("=") {
-			p.syntaxError()
-		}
-		if format := strings.ToUpper(p.take(p.tok.isLabel() || p.tok.kind == tokString)); format != "TRADITIONAL" {
-			p.refuse("EXPLAIN FORMAT=" + format)
-		}
-	}
 }
 
 // ---- SET ----

@@ -3,8 +3,6 @@ package syntax
 import (
 	"slices"
 	"strings"
-
-	"nextid/sqlfuncs/sqlstate"
 )
 
 // prepare reads PREPARE name [(type, …)] AS statement, MySQL's PREPARE name FROM
@@ -87,7 +85,7 @@ func (p *parser) explain() Statement {
 	p.advance()
 	switch {
 	case p.mysql:
-		p.explainOptionsMySQL(x)
+		x.Analyze = p.accept("analyze")
 	case p.isPunct("(") && p.peek(1).kind == tokWord && !slices.Contains([]string{"select", "values", "with"}, p.peek(1).text):
 		p.refuse("EXPLAIN (" + upperCase(p.peek(1).text) + ")")
 		return nil
@@ -100,18 +98,6 @@ func (p *parser) explain() Statement {
 	}
 	x.Statement = p.optimizable()
 	return x
-}
-
-// boolOption reads the value of an option that is on or off.
-func (p *parser) boolOption(pos Pos, name, value string) bool {
-	switch strings.ToLower(value) {
-	case "true", "on", "1":
-		return true
-	case "false", "off", "0":
-		return false
-	}
-	p.failAt(pos, sqlstate.SyntaxError, "%s requires a Boolean value", name)
-	return false
 }
 
 // optionValue reads the value of an option: a word, a string or a number.
@@ -282,13 +268,11 @@ func (p *parser) copyTarget(from bool) (refused string) {
 }
 
 // copyOption reads one option: FORMAT text or csv, CSV (the older form), or HEADER.
-// list reports whether the options are in parentheses, where HEADER takes a value.
+// list reports whether the options are in parentheses.
 func (p *parser) copyOption(c *Copy, list bool) bool {
-	switch pos, name := p.pos(), p.label(); {
+	switch name := p.label(); {
 	case name == "csv" && !list:
 		c.CSV = true
-	case name == "header" && list && !p.isPunct(",") && !p.isPunct(")"):
-		c.Header = p.boolOption(pos, name, p.optionValue())
 	case name == "header":
 		c.Header = true
 	case name == "format" && list:

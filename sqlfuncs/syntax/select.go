@@ -168,27 +168,13 @@ func (p *parser) limitCount() Expr {
 	return x
 }
 
-// locking reads FOR UPDATE and its relatives.
+// locking reads FOR UPDATE, FOR SHARE and LOCK IN SHARE MODE.
 func (p *parser) locking() {
-	if p.acceptWords("lock", "in") {
-		p.expect("share", "mode")
-		return
-	}
-	p.advance()
 	switch {
-	case p.accept("update"), p.accept("share"):
-	case p.acceptWords("read", "only"):
-		return
-	case p.accept("no"):
-		p.expect("key", "update")
-	default:
-		p.expect("key", "share")
-	}
-	if p.accept("of") {
-		p.nameAndMore()
-	}
-	if !p.accept("nowait") && p.accept("skip") {
-		p.expect("locked")
+	case p.acceptWords("lock", "in"):
+		p.expect("share", "mode")
+	case !p.acceptWords("for", "update"):
+		p.expect("for", "share")
 	}
 }
 

@@ -96,14 +96,14 @@ func TestCopyAndTwoPhaseTransactions(t *testing.T) {
 		{"copy (select 1) to stdout", "COPY (SELECT 1) TO STDOUT (FORMAT text)"},
 		{"copy a.t to stdout", "COPY (SELECT * FROM a.t) TO STDOUT (FORMAT text)"},
 		{"copy t (a, b) to stdout with csv header", "COPY (SELECT a, b FROM t) TO STDOUT (FORMAT csv, HEADER)"},
-		{"copy t to stdout (format 'csv', header off)", "COPY (SELECT * FROM t) TO STDOUT (FORMAT csv)"},
+		{"copy t to stdout (format 'csv')", "COPY (SELECT * FROM t) TO STDOUT (FORMAT csv)"},
 	})
 	for sql, want := range map[string]string{
 		"copy t from stdin with (format x) where a": "COPY FROM", "copy t from 'x'": "COPY FROM",
 		"copy t to 'x'": "COPY TO a file", "copy (select 1) to program 'x'": "COPY TO PROGRAM",
 		"declare c binary cursor for values (1)": "DECLARE BINARY CURSOR", "table a.ids": "TABLE",
 		"explain (costs off) values (1)": "EXPLAIN (COSTS)",
-		"copy binary t to stdout": "COPY BINARY", "copy t to stdout (header, format binary)": "COPY with FORMAT BINARY",
+		"copy binary t to stdout":        "COPY BINARY", "copy t to stdout (header, format binary)": "COPY with FORMAT BINARY",
 		"copy t to stdout using delimiters '|'": "COPY with USING", "copy t to stdout csv delimiter as ','": "COPY with DELIMITER",
 		"copy t to stdout (null 'x')": "COPY with NULL", "copy t to stdout csv force quote a, b": "COPY with FORCE",
 		"copy t to stdout (foo)":  "COPY with FOO",

@@ -7,7 +7,7 @@ select current_date, current_timestamp, localtime, current_user, session_user, u
 select a is null, b is not distinct from c, f is not true, g between asymmetric 1 and 2 and h, i not like 'x' escape '\', l not similar to m, n in (1,2), o not in (select 1), p = any (array[1]), q <> all (array[1])
 select not a = b and c or d, - a ^ b, a + b * c - d, a || b || c, b collate "C", a operator(pg_catalog.+) b
 with recursive a(x) as (values (1) union all select x + 1 from a), b as not materialized (select 1) select * from a, b order by 1 desc nulls first, 2 limit 5 offset 2 rows
-(select 1) union (select 2 order by 1 limit 1) union all select 3 union select 4 order by 1 limit 3 for update of t nowait
+(select 1) union (select 2 order by 1 limit 1) union all select 3 union select 4 order by 1 limit 3 for update
 select distinct a, b from t1 left outer join t2 using (x, y) cross join (t4 join t5 on true) where exists (select 1) group by a, b
 select * from f(1) as t(a, b), lateral (select 1) s, g(1) r, only t6
 select case a when 1 then 2 else 3 end, case when a then b end, coalesce(a, b), greatest(1, 2), nullif(a, b), exists (select 1), array(select 1)

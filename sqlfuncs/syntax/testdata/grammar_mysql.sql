@@ -32,8 +32,7 @@ show warnings limit 1
 show global status
 describe t x
 desc select 1
-explain format=json select 1
-explain extended select 1
+explain analyze select 1
 explain t
 use db
 do 1, sleep(1)
