@@ -37,9 +37,9 @@ const (
 	maxPatternSize  = 4096
 )
 
-// Pattern returns a compiled pattern. If the cache lacks it, text translates it for
+// compiled returns a compiled pattern. If the cache lacks it, text translates it for
 // package regexp. longest selects POSIX's leftmost-longest match.
-func Pattern(how, pattern string, text func() (re string, longest bool, err error)) (*TextPattern, error) {
+func compiled(how, pattern string, text func() (re string, longest bool, err error)) (*TextPattern, error) {
 	key := patternKey{how, pattern}
 	textPatterns.mu.RLock()
 	p := textPatterns.byKey[key]
@@ -132,7 +132,7 @@ func CompilePattern(pattern string, fold bool) (*TextPattern, error) {
 	if fold {
 		how, flags = "~*", "(?si)"
 	}
-	return Pattern(how, pattern, func() (string, bool, error) {
+	return compiled(how, pattern, func() (string, bool, error) {
 		if strings.Contains(pattern, "[.") || strings.Contains(pattern, "[=") {
 			return "", false, badPattern("collating elements are not supported")
 		}

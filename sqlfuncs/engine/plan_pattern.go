@@ -10,11 +10,16 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// like plans LIKE and SIMILAR TO.
+// like plans LIKE and SIMILAR TO. With the trait Collations, LIKE ignores case unless it
+// compares bytes, and an escape character at the end of a pattern matches itself.
 func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 	es, err := p.Exprs(s, []syntax.Expr{e.X, e.Pattern})
 	if err != nil {
 		return nil, err
+	}
+	flags, open := "(?s)", p.Traits.Collations
+	if open && !p.Exact(es...) {
+		flags = "(?si)"
 	}
 	escape := Constant(datum.MakeText(`\`))
 	if e.Escape != nil {
@@ -33,15 +38,18 @@ func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 			return "", false, sqlstate.New(sqlstate.InvalidEscape, "invalid escape string").
 				WithHint("Escape string must be empty or one character.")
 		}
-		body, err := LikeToRegexp(pattern, escape, op == "SIMILAR TO")
-		return "(?s)" + body, false, err
+		if open && escape != "" && strings.HasSuffix(pattern, escape) && !strings.HasSuffix(pattern, escape+escape) {
+			pattern += escape
+		}
+		body, err := likeToRegexp(pattern, escape, op == "SIMILAR TO")
+		return flags + body, false, err
 	}
 	match := Strict2(datum.Bool, es[0], es[1], func(x *Exec, a, b datum.Value) (datum.Value, error) {
 		esc, err := es[2].Eval(x)
 		if err != nil || !esc.Valid {
 			return datum.Null(datum.Bool), err
 		}
-		p, err := Pattern(op+esc.Str, b.Str, func() (string, bool, error) { return toRegexp(b.Str, esc.Str) })
+		p, err := compiled(op+flags+esc.Str, b.Str, func() (string, bool, error) { return toRegexp(b.Str, esc.Str) })
 		if err != nil {
 			return a, err
 		}
@@ -53,11 +61,11 @@ func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 	return match, nil
 }
 
-// LikeToRegexp translates a pattern of LIKE, or of SIMILAR TO if similar is set, for
+// likeToRegexp translates a pattern of LIKE, or of SIMILAR TO if similar is set, for
 // package regexp. In SIMILAR TO, |*+?{}() and [sets] mean the same as in a regexp. So do
 // escaped letters and digits (\d) and, as in PostgreSQL, an escape at the end is
 // nothing; an escaped double quote separates parts.
-func LikeToRegexp(pattern, escape string, similar bool) (string, error) {
+func likeToRegexp(pattern, escape string, similar bool) (string, error) {
 	var b strings.Builder
 	b.WriteString("^(?:")
 	escaped, set := false, false

@@ -36,8 +36,6 @@ func (*Dialect) Analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*eng
 		if e.Op == "||" { // PIPES_AS_CONCAT
 			return p.Expr(s, &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"concat"}, Args: []syntax.Arg{{Value: e.L}, {Value: e.R}}})
 		}
-	case *syntax.Like:
-		return like(p, s, e)
 	case *syntax.In:
 		return inList(p, s, e)
 	case *syntax.Cast:
