@@ -1,7 +1,6 @@
 package pgcatalog
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -50,7 +49,7 @@ func hasPrivilege(name string, types ...datum.OID) []engine.Function {
 		for p := range strings.SplitSeq(a[len(a)-1].Str, ",") {
 			p = strings.ToUpper(strings.TrimSpace(p))
 			p, grant := strings.CutSuffix(p, " WITH GRANT OPTION")
-			if p != "TEMP" && !slices.Contains(slices.Collect(maps.Values(privilegeNames)), p) {
+			if p != "TEMP" && !slices.Contains(privilegeNames, p) {
 				return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized privilege type: %q", sqlstate.Cut(p, 64))
 			}
 			if who.admin || slices.Contains(readPrivileges, p) && !grant {
@@ -132,10 +131,9 @@ var defaultACL = map[string][2]string{
 	"n": {"", "UC"}, "p": {"", "sA"}, "t": {"", "C"}, "F": {"", "U"}, "S": {"", "U"}, "T": {"U", "U"}, "c": {"", ""},
 }
 
-// privilegeNames maps the letters of an aclitem to privileges.
-var privilegeNames = map[byte]string{
-	'a': "INSERT", 'r': "SELECT", 'w': "UPDATE", 'd': "DELETE", 'D': "TRUNCATE", 'x': "REFERENCES", 't': "TRIGGER", 'X': "EXECUTE",
-	'U': "USAGE", 'C': "CREATE", 'T': "TEMPORARY", 'c': "CONNECT", 's': "SET", 'A': "ALTER SYSTEM",
+// privilegeNames lists the privileges that an aclitem may grant.
+var privilegeNames = []string{
+	"INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER", "EXECUTE", "USAGE", "CREATE", "TEMPORARY", "CONNECT", "SET", "ALTER SYSTEM",
 }
 
 // aclFunctions lists the functions on aclitem.
@@ -154,29 +152,4 @@ var aclFunctions = []engine.Function{
 		}
 		return datum.MakeArray(datum.ACLItemArray, items), nil
 	}),
-	rowsFunc("aclexplode", "grantor:oid grantee:oid privilege_type:text is_grantable:bool", aclExplode, datum.ACLItemArray),
-}
-
-// aclExplode implements aclexplode. It parses items such as user=arwd*/owner.
-func aclExplode(a []datum.Value) [][]datum.Value {
-	var rows [][]datum.Value
-	roleOf := func(name string) datum.Value {
-		v := datum.Value{Type: datum.Oid, Valid: true}
-		if name != "" {
-			v.Int = int64(roleOID(strings.Trim(name, `"`)))
-		}
-		return v
-	}
-	for _, item := range a[0].Elems {
-		rest, grantor, _ := strings.Cut(item.Str, "/")
-		grantee, letters, _ := strings.Cut(rest, "=")
-		for i := 0; i < len(letters); i++ {
-			grantable := i+1 < len(letters) && letters[i+1] == '*'
-			rows = append(rows, []datum.Value{roleOf(grantor), roleOf(grantee), datum.MakeText(privilegeNames[letters[i]]), datum.MakeBool(grantable)})
-			if grantable {
-				i++
-			}
-		}
-	}
-	return rows
 }

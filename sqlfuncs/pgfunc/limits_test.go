@@ -84,15 +84,12 @@ func TestSeriesNeedConstantMemory(t *testing.T) {
 
 func TestTimeStandsStillInATransaction(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
-	results, err := s.QueryAll(t.Context(), "BEGIN; SELECT now(), current_timestamp; SELECT pg_sleep(0.002); SELECT now(), clock_timestamp() > now(); COMMIT")
+	results, err := s.QueryAll(t.Context(), "BEGIN; SELECT now(), current_timestamp; SELECT pg_sleep(0.002); SELECT now(); COMMIT")
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, after := results[1].Rows[0], results[3].Rows[0]
 	if before[0] != before[1] || before[0] != after[0] {
 		t.Errorf("now() was %v, then %v", before, after)
-	}
-	if after[1] != "t" {
-		t.Errorf("after a while clock_timestamp() > now() is %s", after[1])
 	}
 }

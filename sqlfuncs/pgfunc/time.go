@@ -11,14 +11,9 @@ import (
 // clockFunctions lists PostgreSQL's functions on dates and times (9.9).
 var clockFunctions = []engine.Function{
 	{Name: "now", Result: datum.TimestampTZ, Volatile: engine.Stable, Does: currentTime(datum.TimestampTZ), Help: "start of the transaction"},
-	{Name: "clock_timestamp", Result: datum.TimestampTZ, Volatile: engine.Volatile, Does: engine.Eval(clockTime), Help: "now, also in the middle of a statement"},
 	{Name: "current_timestamp", Result: datum.TimestampTZ, Volatile: engine.Stable, Does: currentTime(datum.TimestampTZ), Help: "start of the transaction"},
 	{Name: "current_date", Result: datum.Date, Volatile: engine.Stable, Does: currentTime(datum.Date), Help: "today"},
 	{Name: "pg_sleep", Args: engine.Args(datum.Float8), Result: datum.Void, Volatile: engine.Volatile, Does: engine.Eval(sleep), Help: "waits for some seconds"},
-}
-
-func clockTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-	return datum.TimestampTZFromTime(x.Host.Now()), nil
 }
 
 // currentTime makes a function that returns the start of the transaction as type t.

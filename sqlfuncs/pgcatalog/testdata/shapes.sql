@@ -134,11 +134,8 @@ SELECT tableoid, oid, typname, typnamespace, typowner, typelem, typrelid <> 0, C
 -- sequences as tables
 SELECT is_called FROM "Invoices" WHERE last_value < 0
 
--- what is granted, letter by letter
-SELECT (aclexplode(acldefault('r', 10))).privilege_type ORDER BY 1
-
--- grants with grant option, to all and to one role
-SELECT grantor = 'nextid'::regrole, grantee = 0, privilege_type, is_grantable FROM aclexplode('{=r/nextid,nextid=ar*w/nextid}'::aclitem[])
+-- what is granted
+SELECT acldefault('r', 10)
 
 -- options as a table
 SELECT * FROM pg_options_to_table(ARRAY['a=b', 'c=', 'd'])
