@@ -26,7 +26,7 @@ func (l *lexer) nextMySQL(start int) token {
 		l.pos = start
 		return l.quotedIdentifier(start)
 	case c == '\'' || c == '"':
-		return l.stringMySQL(start, start)
+		return l.stringAt(start, start, l.backslash())
 	case c == '`':
 		l.pos = start
 		return l.quotedIdentifier(start)
@@ -121,7 +121,7 @@ func (l *lexer) wordMySQL(start int) token {
 	}
 	l.identifier()
 	if word := foldCase(l.src[start:l.pos]); l.at(l.pos) == '\'' && slices.Contains(introducers, word) {
-		t := l.stringMySQL(start, l.pos)
+		t := l.stringAt(start, l.pos, l.backslash())
 		if t.kind == tokString && word == "_binary" {
 			t.kind = tokBytes
 		}
@@ -134,16 +134,6 @@ func (l *lexer) wordMySQL(start int) token {
 // Introducers"). Drivers write them right before the quote. Only _binary has a meaning:
 // all text is UTF-8.
 var introducers = []string{"_utf8mb4", "_utf8mb3", "_utf8", "_latin1", "_ascii", "_binary"}
-
-// stringMySQL reads '…' or "…" at quote.
-func (l *lexer) stringMySQL(start, quote int) token {
-	l.pos = quote
-	text, ok := l.literal(start, l.backslash(), "quoted string")
-	if !ok {
-		return l.token(tokError, start, "")
-	}
-	return l.token(tokString, start, text)
-}
 
 // backslash returns the function that reads an escape, nil where \ is no escape.
 func (l *lexer) backslash() func(dst []byte) []byte {

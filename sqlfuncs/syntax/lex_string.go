@@ -43,63 +43,16 @@ func (l *lexer) quoted(escape escapeFunc) (string, bool) {
 	return "", false
 }
 
-// literal reads a quoted string and the strings that continue it. what names it in
-// the error for a missing quote.
-func (l *lexer) literal(start int, escape escapeFunc, what string) (string, bool) {
-	text, ok := l.quoted(escape)
-	if ok && l.continued() {
-		parts := []string{text}
-		for more := true; ok && more; more = ok && l.continued() {
-			text, ok = l.quoted(escape)
-			parts = append(parts, text)
-		}
-		text = strings.Join(parts, "")
-	}
-	if !ok && l.err == nil {
-		l.fail(start, "unterminated "+what)
-	}
-	return text, ok
-}
-
-// continued skips the blanks between two parts of one string constant. PostgreSQL
-// joins strings across a line break, MySQL always.
-func (l *lexer) continued() bool {
-	from := l.pos
-	if l.dialect == MySQL {
-		inVersion := l.inVersion
-		if start, ok := l.skipBlanks(); ok && (l.at(start) == '\'' || l.at(start) == '"' && !l.mode.ANSIQuotes) {
-			return true
-		}
-		l.pos, l.inVersion, l.err = from, inVersion, nil
-		return false
-	}
-	newline := false
-	for l.more() {
-		switch c := l.src[l.pos]; {
-		case c == '\n' || c == '\r':
-			newline = true
-			l.pos++
-		case isBlank(c):
-			l.pos++
-		case c == '-' && l.startsLineComment():
-			l.skipLine()
-		case c == '\'' && newline:
-			return true
-		default:
-			l.pos = from
-			return false
-		}
-	}
-	l.pos = from
-	return false
-}
-
-// plainString reads '…' at quote; the token begins at start.
-func (l *lexer) plainString(start, quote int) token {
+// stringAt reads the string that the quote at a position opens. The token begins at
+// start. Strings side by side are not joined: see primary.
+func (l *lexer) stringAt(start, quote int, escape escapeFunc) token {
 	l.pos = quote
-	text, ok := l.literal(start, nil, "quoted string")
-	if !ok {
+	text, ok := l.quoted(escape)
+	switch {
+	case l.err != nil:
 		return l.token(tokError, start, "")
+	case !ok:
+		return l.fail(start, "unterminated quoted string")
 	}
 	return l.token(tokString, start, text)
 }
@@ -117,20 +70,11 @@ func (l *lexer) prefixedString(start int) (token, bool) {
 	l.pos = start + 1
 	switch c {
 	case 'e':
-		return l.escapeString(start), true
+		return l.stringAt(start, start+1, l.escape), true
 	case 'b', 'n', 'x':
 		return l.failCode(start, sqlstate.FeatureNotSupported, "strings with %c are not supported", l.src[start]), true
 	}
 	return token{}, false
-}
-
-// escapeString reads E'…', whose quote is at the current position.
-func (l *lexer) escapeString(start int) token {
-	text, ok := l.literal(start, l.escape, "quoted string")
-	if !ok {
-		return l.token(tokError, start, "")
-	}
-	return l.token(tokString, start, text)
 }
 
 // escape reads an escape of E'…' (manual, "String Constants with C-Style Escapes").

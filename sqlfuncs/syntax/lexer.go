@@ -70,7 +70,7 @@ func (l *lexer) nextPostgreSQL(start int) token {
 	case isDigit(c), c == '.' && isDigit(l.at(start+1)):
 		return l.number(start)
 	case c == '\'':
-		return l.plainString(start, start)
+		return l.stringAt(start, start, nil)
 	case c == '"':
 		return l.quotedIdentifier(start)
 	case c == '$':

@@ -72,11 +72,8 @@ func TestPostgreSQLTokens(t *testing.T) {
 func TestPostgreSQLStrings(t *testing.T) {
 	testLex(t, PostgreSQL, []lexCase{
 		{"plain", `'' 'a''b' 'back\slash'`, `s:|s:a'b|s:back\slash`},
-		{"joined across lines", "'a'  \n 'b' -- c\n  'c'\r'd'", "s:abcd"},
-		{"not joined on one line", "'a' 'b'", "s:a|s:b"},
-		{"not joined across other comments", "'a' /* x\n */ 'b'", "s:a|s:b"},
+		{"not joined", "'a' 'b'\n'c'", "s:a|s:b|s:c"},
 		{"escapes", `E'\b\f\n\r\t\\\'\q' e'a''b'`, "s:\b\f\n\r\t\\'q|s:a'b"},
-		{"escapes joined across lines", "E'\\n'\n'\\n'", "s:\n\n"},
 		{"dollar quotes", "$$a'b$$ $x$a$$b$y$c$x$ $é$z$é$", "s:a'b|s:a$$b$y$c|s:z"},
 		{"an unfinished dollar tag", "$a b", ":$|w:a|w:b"},
 		{"words before quotes", `EX'a' "E"'b'`, "w:ex|s:a|i:E|s:b"},
@@ -115,8 +112,7 @@ func TestMySQLTokens(t *testing.T) {
 	testLex(t, MySQL, []lexCase{
 		{"words fold", "SELECT Name $a 1a 2fa_x", "w:select|w:name|w:$a|w:1a|w:2fa_x"},
 		{"back quotes", "`a``b` `Sel ect`", "i:a`b|i:Sel ect"},
-		{"both quotes make strings", `'a''b' "c""d" "e'f"`, `s:a'b` + "c\"d" + "e'f"},
-		{"strings join", "'a' \"b\"\n'c', 'd'", "s:abc|:,|s:d"},
+		{"both quotes make strings", `'a''b' "c""d" "e'f"`, `s:a'b|s:c"d|s:e'f`},
 		{"escapes", `'\0\b\n\r\t\Z\\\'\"\%\_\q'`, "s:\x00\b\n\r\t\x1a\\'\"\\%\\_q"},
 		{"character sets are passed over", `_utf8mb4'a' _BINARY'b' _latin1 c _other'd'`, "s:a|x:b|w:_latin1|w:c|w:_other|s:d"},
 		{"binary strings", "x'4142' X''", "x:AB|x:"},

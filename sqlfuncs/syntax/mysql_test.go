@@ -28,7 +28,7 @@ func TestMySQLQueries(t *testing.T) {
 
 func TestMySQLExpressions(t *testing.T) {
 	testPrinted(t, MySQL, "SELECT ", [][2]string{
-		{`'a\'b' "c"`, `'a''bc'`},
+		{`'a\'b', "c"`, `'a''b', 'c'`},
 		{`"a\\b", 'x\0'`, `'a\\b', 'x\0'`},
 		{"x'41', _utf8mb4'é'", "x'41', 'é'"},
 		{"@a, @a := @b := 1, @@x, @@global.x, @@local.x, @@session.y", "@`a`, @`a` := @`b` := 1, @@x, @@global.x, @@session.x, @@session.y"},

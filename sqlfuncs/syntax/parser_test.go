@@ -125,7 +125,6 @@ func TestLongTextsThatDoNotNestParse(t *testing.T) {
 		"arguments":  "select f(1" + strings.Repeat(", g(2)", n) + ")",
 		"names":      "select a" + strings.Repeat(".a", n),
 		"semicolons": strings.Repeat(";", n),
-		"strings":    "select 'a'" + strings.Repeat("\n'a'", n),
 		"quotes":     "select '" + strings.Repeat("''", n) + "'",
 		"comments":   strings.Repeat("/*", n) + strings.Repeat("*/", n) + "select 1",
 	} {

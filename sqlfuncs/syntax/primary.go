@@ -14,6 +14,9 @@ func (p *parser) primary() Expr {
 	case tokNumeric:
 		return p.constant(NumericLiteral)
 	case tokString:
+		if p.mysql && p.peek(1).kind == tokString { // no label: MySQL joins them
+			p.notSupported(pos, "a string in several parts is")
+		}
 		return p.constant(StringLiteral)
 	case tokBytes:
 		return p.constant(BytesLiteral)

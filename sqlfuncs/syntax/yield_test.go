@@ -19,7 +19,6 @@ func TestLongTokensYield(t *testing.T) {
 		{"a text", "SELECT '" + fill("x") + "'", PostgreSQL},
 		{"a text of quotes", "SELECT '" + fill("''") + "'", PostgreSQL},
 		{"escapes", "SELECT E'" + fill(`\n`) + "'", PostgreSQL},
-		{"texts that go on", "SELECT ''" + fill("\n''"), PostgreSQL},
 		{"a quoted identifier", `SELECT "` + fill("x") + `"`, PostgreSQL},
 		{"an identifier", "SELECT " + fill("X"), PostgreSQL},
 		{"a number", "SELECT " + fill("1"), PostgreSQL},

@@ -1,4 +1,4 @@
-select @a, @a := 1 + 2, @@sql_mode, @@global.x, @@session.y, @`q q`, 'a' "b" 'c', x'1f', _utf8mb4'x', ?, `a b`.`c`
+select @a, @a := 1 + 2, @@sql_mode, @@global.x, @@session.y, @`q q`, 'a', "b", x'1f', _utf8mb4'x', ?, `a b`.`c`
 select a <=> b, a != b, a && b || c xor d, !a, not a = b, a div b mod c % d, a | b & c << d >> e ^ f, -a, a -> '$.x', a ->> '$.y'
 select a like b escape '|', a between 1 and 2 and c, a in (1, 2), a not in (select 1), a is null, a is not true
 select now() + interval 1 day, a - interval (1 + 2) minute, interval -1 year
