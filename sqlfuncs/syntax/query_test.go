@@ -16,6 +16,7 @@ func TestQueries(t *testing.T) {
 		{"select a limit all offset 1 + 1", "SELECT a OFFSET 1 + 1"},
 		{"select a limit 1::bigint for update", "SELECT a LIMIT 1::bigint FOR UPDATE"},
 		{"select a for share limit 1", "SELECT a LIMIT 1 FOR UPDATE"},
+		{"select a for read only", "SELECT a FOR UPDATE"},
 		{"values (1, default), (null, 2) order by 1 limit 1", "VALUES (1, DEFAULT), (NULL, 2) ORDER BY 1 LIMIT 1"},
 		{"select 1 union select 2 union all (select 3 union select 4)", "SELECT 1 UNION SELECT 2 UNION ALL (SELECT 3 UNION SELECT 4)"},
 		{"select 1 union all select 2 union all select 3", "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3"},

@@ -168,12 +168,13 @@ func (p *parser) limitCount() Expr {
 	return x
 }
 
-// locking reads FOR UPDATE, FOR SHARE and LOCK IN SHARE MODE.
+// locking reads FOR UPDATE, FOR SHARE, FOR READ ONLY and LOCK IN SHARE MODE.
 func (p *parser) locking() {
 	switch {
 	case p.acceptWords("lock", "in"):
 		p.expect("share", "mode")
-	case !p.acceptWords("for", "update"):
+	case p.acceptWords("for", "update"), p.acceptWords("for", "read", "only"):
+	default:
 		p.expect("for", "share")
 	}
 }
