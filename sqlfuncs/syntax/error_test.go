@@ -173,6 +173,7 @@ func TestWrongTextsWithOtherCodes(t *testing.T) {
 		{"select f() over w", "OVER with the name of a window is not supported", "0A000", 17},
 		{"select 1 window w as ()", "WINDOW is not supported", "0A000", 10},
 		{"select a for update skip locked", "SKIP LOCKED is not supported", "0A000", 21},
+		{"select a between b = c and d", `syntax error at or near "="`, "42601", 20},
 		{"select 'a'\n'b'", `syntax error at or near "'b'"`, "42601", 12},
 		{"select distinct on (a) a", "DISTINCT ON is not supported", "0A000", 17},
 		{"select B'01'", "strings with B are not supported", "0A000", 8},

@@ -26,18 +26,6 @@ const (
 	precCollateMySQL
 )
 
-// exprMode restricts the operators of an expression.
-type exprMode uint8
-
-const (
-	// restricted is PostgreSQL's b_expr: an expression without AND, OR, NOT, IS
-	// NULL, IN, LIKE and BETWEEN, which would be ambiguous, such as in BETWEEN x AND
-	// y.
-	restricted exprMode = 1 << iota
-	// target marks an expression that a label without AS may follow.
-	target
-)
-
 // operator is an infix or postfix operator at the current token.
 type operator struct {
 	name string
@@ -85,21 +73,22 @@ var mysqlWordPrecedence = map[string]int{
 var mysqlSynonyms = map[string]string{"||": "OR", "&&": "AND"}
 
 // expr reads an expression.
-func (p *parser) expr() Expr { return p.binary(precLowest, 0) }
+func (p *parser) expr() Expr { return p.binary(precLowest, false) }
 
-// binary reads an expression of operators that bind at least as tightly as min.
-func (p *parser) binary(min int, mode exprMode) Expr {
+// binary reads an expression of operators that bind at least as tightly as min. label
+// reports whether a label without AS may follow the expression.
+func (p *parser) binary(min int, label bool) Expr {
 	defer p.leave(p.enter())
-	return p.climb(p.prefix(mode), min, mode)
+	return p.climb(p.prefix(label), min, label)
 }
 
 // climb reads the operators after left that bind at least as tightly as min
 // (precedence climbing). In PostgreSQL comparisons do not associate: a < b < c is a
 // syntax error.
-func (p *parser) climb(left Expr, min int, mode exprMode) Expr {
+func (p *parser) climb(left Expr, min int, label bool) Expr {
 	barred := -1 // non-associative level that was just used
 	for {
-		op, ok := p.operator(mode)
+		op, ok := p.operator(label)
 		if !ok || op.prec < min {
 			return left
 		}
@@ -108,7 +97,7 @@ func (p *parser) climb(left Expr, min int, mode exprMode) Expr {
 			return left
 		}
 		barred = -1
-		x, open := p.infix(left, op, mode)
+		x, open := p.infix(left, op, label)
 		if open && !p.mysql && (op.prec == precIs || op.prec == precComparison || op.prec == precPredicate) {
 			barred = op.prec
 		}
@@ -118,7 +107,7 @@ func (p *parser) climb(left Expr, min int, mode exprMode) Expr {
 }
 
 // operator returns the operator at the current token.
-func (p *parser) operator(mode exprMode) (operator, bool) {
+func (p *parser) operator(label bool) (operator, bool) {
 	t := &p.tok
 	switch t.kind {
 	case tokOp:
@@ -135,7 +124,7 @@ func (p *parser) operator(mode exprMode) (operator, bool) {
 		return operator{name: t.text, prec: precOther}, true
 	case tokWord:
 		prec, ok := p.wordPrecedence()[t.text]
-		if !ok || !p.wordOperates(mode) {
+		if !ok || !p.wordOperates(label) {
 			return operator{}, false
 		}
 		return operator{name: t.text, prec: prec, word: true}, true
@@ -152,30 +141,18 @@ func (p *parser) wordPrecedence() map[string]int {
 }
 
 // wordOperates reports whether the operator word at the current token is an operator
-// here. It may also be a label, or end a restricted expression.
-func (p *parser) wordOperates(mode exprMode) bool {
+// here. It may also be a label.
+func (p *parser) wordOperates(label bool) bool {
 	next := p.peek(1)
 	switch p.tok.text {
 	case "operator":
-		return mode&target == 0 || next.isPunct("(")
+		return !label || next.isPunct("(")
 	case "similar":
-		return mode&restricted == 0 && next.isWord("to")
-	case "is":
-		if mode&restricted != 0 {
-			return next.isWord("distinct") || next.isWord("not") && p.peek(2).isWord("distinct")
-		}
+		return next.isWord("to")
 	case "not":
-		if mode&restricted != 0 {
-			return false
-		}
 		return next.kind == tokWord && next.text != "not" && p.wordPrecedence()[next.text] == precPredicate
-	case "div", "mod":
-	default:
-		if mode&restricted != 0 {
-			return false
-		}
 	}
-	return mode&target == 0 || p.tok.needsAs || !endsTarget(next)
+	return !label || p.tok.needsAs || !endsTarget(next)
 }
 
 // endsTarget reports whether t can follow a complete item of a select list.
@@ -197,25 +174,25 @@ func endsTarget(t *token) bool {
 
 // infix reads the operator after left and its other operands. open reports whether
 // another operator may follow the last operand.
-func (p *parser) infix(left Expr, op operator, mode exprMode) (x Expr, open bool) {
+func (p *parser) infix(left Expr, op operator, label bool) (x Expr, open bool) {
 	pos := p.pos()
 	if op.word {
-		return p.wordOperator(left, op, mode)
+		return p.wordOperator(left, op, label)
 	}
 	p.advance()
 	name := op.name
 	if synonym, ok := mysqlSynonyms[name]; ok && p.mysql && op.prec != precConcat {
 		name = synonym
 	}
-	return p.comparison(left, name, pos, op.prec, mode)
+	return p.comparison(left, name, pos, op.prec, label)
 }
 
 // comparison reads the right side of an operator, ANY, SOME and ALL included.
-func (p *parser) comparison(left Expr, op string, pos Pos, prec int, mode exprMode) (Expr, bool) {
-	if mode&restricted == 0 && p.isAnyWord("any", "some", "all") {
+func (p *parser) comparison(left Expr, op string, pos Pos, prec int, label bool) (Expr, bool) {
+	if p.isAnyWord("any", "some", "all") {
 		return p.quantified(left, op, pos), false
 	}
-	return &Binary{Pos: pos, Op: op, L: left, R: p.binary(prec+1, mode)}, true
+	return &Binary{Pos: pos, Op: op, L: left, R: p.binary(prec+1, label)}, true
 }
 
 // quantified reads ANY, SOME or ALL and its array or subquery.
@@ -234,24 +211,24 @@ func (p *parser) quantified(left Expr, op string, pos Pos) Expr {
 }
 
 // wordOperator reads an operator that begins with a word.
-func (p *parser) wordOperator(left Expr, op operator, mode exprMode) (Expr, bool) {
+func (p *parser) wordOperator(left Expr, op operator, label bool) (Expr, bool) {
 	pos := p.pos()
 	p.advance()
 	switch op.name {
 	case "or", "and", "xor", "div", "mod":
-		return &Binary{Pos: pos, Op: strings.ToUpper(op.name), L: left, R: p.binary(op.prec+1, mode)}, true
+		return &Binary{Pos: pos, Op: strings.ToUpper(op.name), L: left, R: p.binary(op.prec+1, label)}, true
 	case "operator":
-		return p.comparison(left, p.qualifiedOperator(), pos, precOther, mode)
+		return p.comparison(left, p.qualifiedOperator(), pos, precOther, label)
 	case "is":
-		return p.isTest(left, pos, op.prec, mode)
+		return p.isTest(left, pos, op.prec, label)
 	case "collate":
 		return &Collate{Pos: pos, X: left, Collation: p.qualifiedName()}, false
 	case "not":
 		name := p.tok.text
 		p.advance()
-		return p.predicate(left, pos, name, true, mode)
+		return p.predicate(left, pos, name, true, label)
 	}
-	return p.predicate(left, pos, op.name, false, mode)
+	return p.predicate(left, pos, op.name, false, label)
 }
 
 // qualifiedOperator reads (schema.op) after OPERATOR and returns op.
@@ -267,11 +244,11 @@ func (p *parser) qualifiedOperator() string {
 }
 
 // isTest reads the rest of an IS expression.
-func (p *parser) isTest(left Expr, pos Pos, prec int, mode exprMode) (Expr, bool) {
+func (p *parser) isTest(left Expr, pos Pos, prec int, label bool) (Expr, bool) {
 	not := p.accept("not")
 	if p.accept("distinct") {
 		p.expect("from")
-		return &IsDistinct{Pos: pos, Not: not, L: left, R: p.binary(prec+1, mode)}, true
+		return &IsDistinct{Pos: pos, Not: not, L: left, R: p.binary(prec+1, label)}, true
 	}
 	what := p.acceptAny("null", "true", "false", "unknown")
 	if what == "" {
@@ -281,16 +258,16 @@ func (p *parser) isTest(left Expr, pos Pos, prec int, mode exprMode) (Expr, bool
 }
 
 // predicate reads the rest of [NOT] IN, BETWEEN, LIKE and the like.
-func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprMode) (Expr, bool) {
+func (p *parser) predicate(left Expr, pos Pos, name string, not bool, label bool) (Expr, bool) {
 	switch name {
 	case "in":
 		return p.in(left, pos, not), false
 	case "between":
 		x := &Between{Pos: pos, Not: not, X: left}
 		p.accept("asymmetric")
-		x.Low = p.binary(precLowest, restricted)
+		x.Low = p.binary(precPredicate+1, false)
 		p.expect("and")
-		x.High = p.binary(precPredicate+1, mode)
+		x.High = p.binary(precPredicate+1, label)
 		return x, true
 	case "ilike", "regexp", "rlike":
 		p.notSupported(pos, strings.ToUpper(name)+" is")
@@ -298,9 +275,9 @@ func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprM
 		p.expect("to")
 		name = "similar to"
 	}
-	x := &Like{Pos: pos, Op: strings.ToUpper(name), Not: not, X: left, Pattern: p.binary(precPredicate+1, mode)}
+	x := &Like{Pos: pos, Op: strings.ToUpper(name), Not: not, X: left, Pattern: p.binary(precPredicate+1, label)}
 	if p.accept("escape") {
-		x.Escape = p.binary(precPredicate+1, mode)
+		x.Escape = p.binary(precPredicate+1, label)
 	}
 	return x, true
 }
@@ -314,7 +291,7 @@ func (p *parser) in(left Expr, pos Pos, not bool) Expr {
 }
 
 // prefix reads a prefix operator with its operand, or a primary expression.
-func (p *parser) prefix(mode exprMode) Expr {
+func (p *parser) prefix(label bool) Expr {
 	pos := p.pos()
 	switch t := &p.tok; {
 	case t.isOp("-") || t.isOp("+") || p.mysql && t.isOp("!"):
@@ -323,12 +300,12 @@ func (p *parser) prefix(mode exprMode) Expr {
 			op = "NOT"
 		}
 		p.advance()
-		return &Unary{Pos: pos, Op: op, X: p.binary(precUnary, mode)}
+		return &Unary{Pos: pos, Op: op, X: p.binary(precUnary, label)}
 	case t.isOp("~"), t.kind == tokOp && !p.mysql && pgPrecedence[t.text] == 0:
 		p.notSupported(pos, "the prefix operator "+t.text+" is")
-	case t.isWord("not") && mode&restricted == 0:
+	case t.isWord("not"):
 		p.advance()
-		return &Unary{Pos: pos, Op: "NOT", X: p.binary(precNot, mode)}
+		return &Unary{Pos: pos, Op: "NOT", X: p.binary(precNot, label)}
 	}
 	return p.casts(p.primary())
 }
@@ -368,7 +345,7 @@ func (p *parser) parenthesised(several bool) (*Select, []Expr) {
 			p.expectPunct(")")
 			return query, nil
 		}
-		first = p.climb(p.casts(p.group(pos, query, inner)), precLowest, 0)
+		first = p.climb(p.casts(p.group(pos, query, inner)), precLowest, false)
 	default:
 		first = p.expr()
 	}

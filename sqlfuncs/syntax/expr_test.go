@@ -29,7 +29,6 @@ func TestPostgreSQLPrecedence(t *testing.T) {
 		{"a operator(pg_catalog.=) b = c", "((a = b) = c)"},
 		{"a between b and c and d", "((a BETWEEN b AND c) AND d)"},
 		{"a between b + 1 and c + 1 = d", "((a BETWEEN (b + 1) AND (c + 1)) = d)"},
-		{"a between b = c and d", "(a BETWEEN (b = c) AND d)"},
 		{"a not between b and c or d", "((a NOT BETWEEN b AND c) OR d)"},
 		{"not a in (1) and b", "((NOT (a IN …)) AND b)"},
 		{"a in (1) in (2)", "((a IN …) IN …)"},

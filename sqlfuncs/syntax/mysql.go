@@ -305,7 +305,7 @@ func (p *parser) specialMySQL(t token) Expr {
 	switch t.text {
 	case "binary":
 		p.advance()
-		return &Cast{Pos: pos, X: p.binary(precUnary, 0), Type: TypeName{Pos: pos, Name: Name{"binary"}}}
+		return &Cast{Pos: pos, X: p.binary(precUnary, false), Type: TypeName{Pos: pos, Name: Name{"binary"}}}
 	case "interval":
 		return p.intervalMySQL()
 	case "convert":

@@ -284,7 +284,7 @@ func (p *parser) target() Target {
 	if p.acceptOp("*") {
 		return Target{Expr: &Star{Pos: Pos(start)}, Text: "*"}
 	}
-	t.Expr = p.binary(precLowest, target)
+	t.Expr = p.binary(precLowest, true)
 	t.Text = p.textFrom(start)
 	switch {
 	case p.accept("as"):
