@@ -457,7 +457,7 @@ func (p *Planner) field(s *Scope, f *syntax.Field) (*Expr, error) {
 // more arguments than they need.
 var ConditionalFunctions = []Function{
 	{Name: "coalesce", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Does: Typed(Coalesce), Help: "the first argument that is not NULL"},
-	{Name: "nullif", Args: Args(AnyElement, AnyElement), Result: AnyElement, Does: Typed(nullIf), Help: "NULL if both arguments are equal, else the first"},
+	{Name: "nullif", Args: Args(AnyElement, AnyElement), Result: AnyElement, Does: Typed(NullIf), Help: "NULL if both arguments are equal, else the first"},
 }
 
 // CommonArgs converts the arguments of a construct to one type. Its errors have no
@@ -493,32 +493,34 @@ func Coalesce(p *Planner, args []*Expr) (*Expr, error) {
 	}, args...), nil
 }
 
-func nullIf(p *Planner, args []*Expr) (*Expr, error) {
-	l, r, err := p.Dialect.Comparable(p, "=", args[0], args[1])
-	if err == nil && (l.Type == datum.Varchar || l.Type == datum.Char && r.Type != datum.Char) { // they compare as text
+// NullIf plans NULLIF: NULL if both arguments are equal, else the first. PostgreSQL
+// converts the first one as for the comparison, unless it compares the types as they are.
+func NullIf(p *Planner, args []*Expr) (*Expr, error) {
+	x, finish := Once(args[0])
+	l, r, err := p.Dialect.Comparable(p, "=", x, args[1])
+	if err != nil {
+		return nil, err
+	}
+	same, err := p.Dialect.Operator(p, "=", x, args[1])
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case p.Traits.Lenient, IsInteger(x.Type) && IsInteger(r.Type), x.Type == datum.Float4 && r.Type == datum.Float8:
+		l, err = p.ResolveUnknown(x)
+	case l.Type == datum.Varchar, l.Type == datum.Char && r.Type != datum.Char: // they compare as text
 		l, err = p.Coerce(l, datum.Text, datum.ImplicitCast)
 	}
 	if err != nil {
 		return nil, err
 	}
-	null := Derive(l.Type, func(x *Exec) (datum.Value, error) {
-		a, err := l.Eval(x)
-		if err != nil || !a.Valid {
+	return finish(Derive(l.Type, func(x *Exec) (datum.Value, error) {
+		v, err := same.Eval(x)
+		if err != nil || v.Valid && v.Int == 1 {
 			return datum.Null(l.Type), err
 		}
-		b, err := r.Eval(x)
-		if err != nil || !b.Valid {
-			return a, err
-		}
-		if c, err := datum.Compare(a, b); err != nil || c == 0 {
-			return datum.Null(l.Type), err
-		}
-		return a, nil
-	}, l, r)
-	if first := args[0].Type; IsInteger(first) && IsInteger(r.Type) || first == datum.Float4 && r.Type == datum.Float8 {
-		return p.Coerce(null, first, datum.ExplicitCast) // PostgreSQL compares these as they are
-	}
-	return null, nil
+		return l.Eval(x)
+	}, l, same)), nil
 }
 
 // subscript analyses x[i] (8.15.3). It is NULL outside the array. Slices and

@@ -73,7 +73,7 @@ var conditionalFunctions = []engine.Function{
 	{Name: "if", Length: func(es []*engine.Expr) int32 { return longest(es[1:]) }, Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Does: engine.Typed(ifThen)},
 	{Name: "coalesce", Length: longest, Args: engine.Args(engine.AnyElement), Variadic: true, Result: engine.AnyElement, Does: engine.Typed(engine.Coalesce)},
 	{Name: "ifnull", Length: longest, Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Does: engine.Typed(engine.Coalesce)},
-	{Name: "nullif", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Does: engine.Typed(nullIf)},
+	{Name: "nullif", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Does: engine.Typed(engine.NullIf)},
 	{Name: "least", Length: longest, Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Does: engine.Typed(least)},
 }
 
@@ -98,26 +98,6 @@ func ifThen(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 		}
 		return branches[1].Eval(x)
 	}, cond, branches[0], branches[1]), nil
-}
-
-// nullIf implements NULLIF. It returns the first argument unchanged: only the
-// comparison ignores case.
-func nullIf(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
-	x, finish := engine.Once(es[0])
-	same, err := comparison(p, "nullif", engine.Comparisons["="], x, es[1])
-	if err != nil {
-		return nil, err
-	}
-	if x, err = p.ResolveUnknown(x); err != nil {
-		return nil, err
-	}
-	return finish(engine.Derive(x.Type, func(ex *engine.Exec) (datum.Value, error) {
-		v, err := same.Eval(ex)
-		if err != nil || v.Valid && v.Int == 1 {
-			return datum.Null(x.Type), err
-		}
-		return x.Eval(ex)
-	}, x, same)), nil
 }
 
 // least implements LEAST. The result is NULL if an argument is NULL. A text and a
