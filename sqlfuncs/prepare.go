@@ -3,8 +3,6 @@ package sqlfuncs
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
-	"io"
 	"maps"
 	"strings"
 
@@ -222,7 +220,10 @@ func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
 			return engine.At(t.Args[i].Position(), err)
 		}
 	}
-	open := func(x *engine.Exec) (*Portal, error) {
+	if inner.Columns == nil {
+		return engine.Unsupported(t.Pos, "EXECUTE of a statement without rows")
+	}
+	open := func(x *engine.Exec) (engine.Rows, error) {
 		s := sessionOf(x)
 		if now, err := s.Prepared(name); err != nil {
 			return nil, err
@@ -238,32 +239,11 @@ func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
 		}
 		portal := &Portal{}
 		portal.init(s, inner, params)
-		x.Tag = inner.tag
-		return portal, nil
+		return portalRows{portal}, nil
 	}
 	st.tag, st.Columns, st.allRows, st.cost = inner.tag, inner.Columns, inner.allRows, inner.cost
 	st.limits.Time, st.limits.Rows = cmp.Or(inner.limits.Time, st.limits.Time), cmp.Or(inner.limits.Rows, st.limits.Rows)
-	if inner.Columns != nil {
-		st.query = &engine.QueryPlan{Columns: inner.Columns, Open: func(x *engine.Exec) (engine.Rows, error) {
-			portal, err := open(x)
-			if err != nil {
-				return nil, err
-			}
-			return portalRows{portal}, nil
-		}}
-		return nil
-	}
-	st.do = func(x *engine.Exec) error {
-		portal, err := open(x)
-		if err != nil {
-			return err
-		}
-		_, err = portal.Next(x.Ctx)
-		if x.Tag = portal.tag; errors.Is(err, io.EOF) {
-			return nil
-		}
-		return err
-	}
+	st.query = &engine.QueryPlan{Columns: inner.Columns, Open: open}
 	return nil
 }
 
