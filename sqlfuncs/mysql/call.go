@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -204,7 +205,7 @@ func sequenceCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engi
 // castTypes maps the types that CAST accepts.
 var castTypes = map[string]datum.OID{
 	"varchar": datum.Text, "binary": datum.Bytea, "bigint": datum.Int8, "unsigned": datum.Int8,
-	"date": datum.Date,
+	"date": datum.Date, "datetime": datum.Timestamp, "timestamp": datum.Timestamp,
 }
 
 // castExpr plans CAST(x AS type), CONVERT(x, type) and BINARY x.
@@ -224,7 +225,7 @@ func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr,
 	if name == "unsigned" {
 		return castUnsigned(p, x)
 	}
-	if x.Type == t {
+	if x.Type == t && t != datum.Timestamp {
 		e := *x
 		known := x.Known()
 		e.Column, known.Keys, known.Origin = false, nil, nil
@@ -235,10 +236,25 @@ func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr,
 	if x, err = p.Coerce(x, t, datum.ExplicitCast); err != nil {
 		return nil, engine.At(c.Pos, err)
 	}
-	if t == datum.Text {
+	switch t {
+	case datum.Text:
 		e := *x
 		e.TypeMod = engine.TextMod(length)
 		return &e, nil
+	case datum.Timestamp: // of whole seconds; a literal TIMESTAMP'…' keeps its digits
+		digits := 0
+		if lit, ok := c.X.(*syntax.Literal); ok && name == "timestamp" {
+			_, fraction, _ := strings.Cut(lit.Text, ".")
+			digits = min(len(fraction), 6)
+		}
+		unit := int64(math.Pow10(6 - digits))
+		cut := engine.Derive(t, func(ex *engine.Exec) (datum.Value, error) {
+			v, err := x.Eval(ex)
+			v.Int -= ((v.Int % unit) + unit) % unit
+			return v, err
+		}, x)
+		cut.TypeMod = int32(digits)
+		return cut, nil
 	}
 	return x, nil
 }
