@@ -281,7 +281,7 @@ func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) erro
 		return planCopy(p, st, t)
 	case *syntax.Call:
 		return call(p, st, t)
-	case *syntax.CreateSequence, *syntax.AlterSequence, *syntax.DropSequence, *syntax.SequenceOwner:
+	case *syntax.CreateSequence, *syntax.AlterSequence, *syntax.DropSequence, *syntax.SequenceNote:
 		var err error
 		st.tag, st.do, err = ids.SequenceStatement(t)
 		return err

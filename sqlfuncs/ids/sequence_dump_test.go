@@ -14,20 +14,28 @@ func TestADumpOfSequencesCanBeRead(t *testing.T) {
 	server := sqltest.NewServer(t)
 	s := server.SessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "nextid", Admin: true})
 	s.Must(t, "CREATE SEQUENCE public.inv START WITH 100 INCREMENT BY 5 NO MINVALUE NO MAXVALUE CACHE 1")
-	for _, sql := range []string{
-		"ALTER SEQUENCE public.inv OWNER TO postgres", "ALTER TABLE public.inv OWNER TO postgres", "ALTER SEQUENCE IF EXISTS nosuch OWNER TO postgres",
+	for sql, notice := range map[string]string{
+		"ALTER SEQUENCE public.inv OWNER TO postgres":                          "nextid keeps no owners of sequences: nothing is changed",
+		"ALTER TABLE public.inv OWNER TO postgres":                             "nextid keeps no owners of sequences: nothing is changed",
+		"ALTER SEQUENCE IF EXISTS nosuch OWNER TO postgres":                    "nextid keeps no owners of sequences: nothing is changed",
+		"COMMENT ON SEQUENCE public.inv IS 'the invoices'":                     "nextid keeps no comments of sequences: nothing is changed",
+		"GRANT SELECT,USAGE ON SEQUENCE public.inv TO app":                     "nextid keeps no grants of sequences: nothing is changed",
+		"REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM app CASCADE":        "nextid keeps no grants of sequences: nothing is changed",
+		"GRANT ALL PRIVILEGES ON SEQUENCE inv TO app, other WITH GRANT OPTION": "nextid keeps no grants of sequences: nothing is changed",
 	} {
 		s.Must(t, sql)
-		if n := s.TakeNotices(); len(n) != 1 || n[0].Message != "nextid keeps no owners of sequences: nothing is changed" {
+		if n := s.TakeNotices(); len(n) != 1 || n[0].Message != notice {
 			t.Errorf("%s: %v", sql, n)
 		}
 	}
 	s.Fails(t, "ALTER SEQUENCE nosuch OWNER TO postgres", sqlstate.UndefinedTable)
-	s.Fails(t, "COMMENT ON SEQUENCE inv IS NULL", sqlstate.FeatureNotSupported)
-	s.Fails(t, "GRANT USAGE ON SEQUENCE inv TO app", sqlstate.FeatureNotSupported)
+	s.Fails(t, "COMMENT ON SEQUENCE nosuch IS NULL", sqlstate.UndefinedTable)
+	s.Fails(t, "COMMENT ON TABLE ids IS NULL", sqlstate.FeatureNotSupported)
+	s.Fails(t, "GRANT SELECT ON ids TO app", sqlstate.FeatureNotSupported)
 	s.Fails(t, "ALTER TABLE ids ADD COLUMN x int", sqlstate.FeatureNotSupported)
+	s.Fails(t, "GRANT USAGE ON SEQUENCE inv", sqlstate.SyntaxError)
 	reader := server.SessionWith(t, sqlfuncs.SessionOptions{User: "reader", Database: "nextid"})
-	reader.Fails(t, "ALTER SEQUENCE inv OWNER TO reader", sqlstate.InsufficientPrivilege)
+	reader.Fails(t, "COMMENT ON SEQUENCE inv IS 'x'", sqlstate.InsufficientPrivilege)
 }
 
 func TestATypeBoundsASequence(t *testing.T) {

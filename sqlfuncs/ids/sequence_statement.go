@@ -26,8 +26,8 @@ func SequenceStatement(tree syntax.Statement) (tag string, run func(x *engine.Ex
 		does, err = alterSequence(t)
 	case *syntax.DropSequence:
 		tag, does = "DROP SEQUENCE", dropSequences(t)
-	case *syntax.SequenceOwner:
-		tag, does = t.Tag, sequenceOwner(t)
+	case *syntax.SequenceNote:
+		tag, does = t.Tag, sequenceNote(t)
 	}
 	return tag, func(x *engine.Exec) error {
 		if !x.Host.Client().Admin {
@@ -75,6 +75,11 @@ func createSequence(t *syntax.CreateSequence) (func(x *engine.Exec) error, error
 	}
 	name := t.Name.Last()
 	return func(x *engine.Exec) error {
+		if t.OrReplace {
+			if err := dropSequence(x, name); err != nil && !Missing(err) {
+				return err
+			}
+		}
 		err := Registry(x).Create(x.Ctx, name, "segment", options)
 		switch exists := errors.Is(err, generator.ErrExists); {
 		case exists && t.IfNotExists:
@@ -201,16 +206,19 @@ func dropSequences(t *syntax.DropSequence) func(x *engine.Exec) error {
 	}
 }
 
-// sequenceOwner answers OWNER TO, so that a dump of PostgreSQL's sequences can be read.
-func sequenceOwner(t *syntax.SequenceOwner) func(x *engine.Exec) error {
+// sequenceNote answers statements about what nextid keeps nothing of, so
+// that a dump of PostgreSQL's sequences can be read.
+func sequenceNote(t *syntax.SequenceNote) func(x *engine.Exec) error {
 	return func(x *engine.Exec) error {
-		name := t.Name.Last()
-		if _, err := Registry(x).Existing(x.Ctx, name); Missing(err) && !t.IfExists {
-			return engine.At(t.Pos, engine.NoRelation(name))
-		} else if err != nil && !Missing(err) {
-			return err
+		for _, n := range t.Names {
+			name := n.Last()
+			if _, err := Registry(x).Existing(x.Ctx, name); Missing(err) && !t.IfExists {
+				return engine.At(t.Pos, engine.NoRelation(name))
+			} else if err != nil && !Missing(err) {
+				return err
+			}
 		}
-		x.Host.Notice("nextid keeps no owners of sequences: nothing is changed")
+		x.Host.Notice("nextid keeps no " + t.What + " of sequences: nothing is changed")
 		return nil
 	}
 }

@@ -129,6 +129,7 @@ type (
 		Pos         Pos
 		Name        Name
 		IfNotExists bool
+		OrReplace   bool // MariaDB's
 		Options     SequenceOptions
 	}
 	// AlterSequence is ALTER SEQUENCE [IF EXISTS] name options.
@@ -144,12 +145,14 @@ type (
 		Names    []Name
 		IfExists bool
 	}
-	// SequenceOwner is ALTER SEQUENCE or TABLE … OWNER TO, which pg_dump writes. nextid
-	// stores no owners.
-	SequenceOwner struct {
-		Pos      Pos // of the name
+	// SequenceNote sets owners, comments or grants of sequences, which nextid does
+	// not store: ALTER SEQUENCE or TABLE … OWNER TO, COMMENT ON SEQUENCE, GRANT and
+	// REVOKE … ON SEQUENCE.
+	SequenceNote struct {
+		Pos      Pos // of the first name
 		Tag      string
-		Name     Name
+		What     string // "owners", "comments" or "grants"
+		Names    []Name // nil: ALL SEQUENCES IN SCHEMA
 		IfExists bool
 	}
 	// Use is MySQL's USE database.
@@ -534,7 +537,7 @@ func (*Call) statement()           {}
 func (*CreateSequence) statement() {}
 func (*AlterSequence) statement()  {}
 func (*DropSequence) statement()   {}
-func (*SequenceOwner) statement()  {}
+func (*SequenceNote) statement()   {}
 func (*Use) statement()            {}
 func (*SetStatement) statement()   {}
 func (*Kill) statement()           {}

@@ -79,7 +79,7 @@ func (p *parser) word(t token) Expr {
 		if p.peek(1).isPunct("(") {
 			return p.exists()
 		}
-	case "next":
+	case "next", "previous":
 		if x := p.nextValueFor(); x != nil {
 			return x
 		}
@@ -160,8 +160,15 @@ func (p *parser) exists() Expr {
 }
 
 // nextValueFor reads NEXT VALUE FOR name. NEXT VALUE FOR UPDATE is a column
-// with a label and a locking clause.
+// with a label and a locking clause. MariaDB's PREVIOUS VALUE FOR name is
+// LASTVAL(name).
 func (p *parser) nextValueFor() Expr {
+	if p.mysql && p.isWords("previous", "value", "for") && p.peek(3).isName() {
+		x := &FuncCall{Pos: p.pos(), Name: Name{"lastval"}}
+		p.expect("previous", "value", "for")
+		x.Args = []Arg{{Value: &Column{Pos: p.pos(), Name: p.qualifiedName()}}}
+		return x
+	}
 	if !p.isWords("next", "value", "for") {
 		return nil
 	}

@@ -98,8 +98,8 @@ func (p *printer) otherStatement(s Statement) {
 			p.putIf(i > 0, ", ")
 			p.name(n)
 		}
-	case *SequenceOwner:
-		p.sequenceOwner(s)
+	case *SequenceNote:
+		p.sequenceNote(s)
 	case *Use:
 		p.put("USE ")
 		p.ident(s.Database)
@@ -361,9 +361,21 @@ func (p *printer) sequenceNumber(intro string, n *int64) {
 	}
 }
 
-func (p *printer) sequenceOwner(s *SequenceOwner) {
-	p.put(s.Tag + " ")
-	p.putIf(s.IfExists, "IF EXISTS ")
-	p.name(s.Name)
-	p.put(" OWNER TO public")
+func (p *printer) sequenceNote(s *SequenceNote) {
+	p.put(map[string]string{"COMMENT": "COMMENT ON SEQUENCE ", "GRANT": "GRANT ALL ON ", "REVOKE": "REVOKE ALL ON "}[s.Tag])
+	switch {
+	case s.What == "owners":
+		p.put(s.Tag + " ")
+		p.putIf(s.IfExists, "IF EXISTS ")
+	case s.What == "grants" && s.Names == nil:
+		p.put("ALL SEQUENCES IN SCHEMA public")
+	case s.What == "grants":
+		p.put("SEQUENCE ")
+	}
+	for i, n := range s.Names {
+		p.putIf(i > 0, ", ")
+		p.name(n)
+	}
+	p.put(map[string]string{"COMMENT": " IS NULL", "GRANT": " TO public", "REVOKE": " FROM public"}[s.Tag])
+	p.putIf(s.What == "owners", " OWNER TO public")
 }

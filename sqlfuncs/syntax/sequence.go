@@ -7,12 +7,15 @@ import (
 )
 
 // createSequence reads CREATE SEQUENCE after its modifiers.
-func (p *parser) createSequence() Statement {
-	s := &CreateSequence{}
+func (p *parser) createSequence(orReplace bool) Statement {
+	s := &CreateSequence{Pos: p.pos(), OrReplace: orReplace}
 	p.advance()
 	if p.acceptWords("if", "not") {
 		p.expect("exists")
 		s.IfNotExists = true
+	}
+	if s.OrReplace && s.IfNotExists {
+		p.failAt(s.Pos, sqlstate.SyntaxError, "OR REPLACE and IF NOT EXISTS do not go together")
 	}
 	s.Pos, s.Name = p.pos(), p.qualifiedName()
 	s.Options = p.sequenceOptions()
@@ -38,12 +41,12 @@ func (p *parser) alterSequence() Statement {
 	return s
 }
 
-// ownerOf reads OWNER TO role.
+// ownerOf reads OWNER TO.
 func (p *parser) ownerOf(tag string, pos Pos, name Name, ifExists bool) Statement {
 	p.advance()
 	p.expect("to")
 	p.label()
-	return &SequenceOwner{Pos: pos, Tag: tag, Name: name, IfExists: ifExists}
+	return &SequenceNote{Pos: pos, Tag: tag, What: "owners", Names: []Name{name}, IfExists: ifExists}
 }
 
 // alterTable reads ALTER TABLE … OWNER TO, which pg_dump writes for sequences, too.
@@ -60,6 +63,43 @@ func (p *parser) alterTable() Statement {
 		return p.ownerOf("ALTER TABLE", pos, name, ifExists)
 	}
 	return p.refusal("ALTER TABLE")
+}
+
+// comment reads COMMENT ON SEQUENCE, and refuses comments on anything else.
+func (p *parser) comment() Statement {
+	p.advance()
+	if !p.acceptWords("on", "sequence") {
+		return p.refusal("COMMENT")
+	}
+	s := &SequenceNote{Pos: p.pos(), Tag: "COMMENT", What: "comments", Names: []Name{p.qualifiedName()}}
+	p.expect("is")
+	if !p.accept("null") {
+		p.stringLiteral()
+	}
+	return s
+}
+
+// grant reads GRANT and REVOKE … ON SEQUENCE, and refuses those on anything else.
+func (p *parser) grant() Statement {
+	s := &SequenceNote{Tag: strings.ToUpper(p.tok.text), What: "grants"}
+	for !p.atEnd() && !p.isWord("on") {
+		p.advance()
+	}
+	switch p.advance(); {
+	case p.accept("sequence"):
+		s.Pos, s.Names = p.pos(), p.nameAndMore()
+	case p.acceptWords("all", "sequences", "in", "schema"):
+		p.nameAndMore()
+	default:
+		return p.refusal(s.Tag)
+	}
+	if s.Tag == "GRANT" {
+		p.expect("to")
+	} else {
+		p.expect("from")
+	}
+	p.skipStatement() // roles, and WITH GRANT OPTION or CASCADE
+	return s
 }
 
 // refusal refuses the statement and returns an Unsupported for it.

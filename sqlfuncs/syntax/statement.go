@@ -72,6 +72,10 @@ func (p *parser) statementPostgreSQL() Statement {
 	case "lock":
 		p.skipStatement()
 		return &Lock{Tag: "LOCK TABLE"}
+	case "comment":
+		return p.comment()
+	case "grant", "revoke":
+		return p.grant()
 	}
 	return nil
 }
@@ -142,11 +146,13 @@ func (p *parser) define() Statement {
 	modifiers := []string{"temp", "temporary", "unlogged"}
 	if verb == "create" && (p.isWord("sequence") || p.isAnyWord(modifiers...) && p.peek(1).isWord("sequence")) {
 		p.acceptAny(modifiers...)
-		return p.createSequence()
+		return p.createSequence(false)
+	}
+	if verb == "create" && p.mysql && p.isWords("or", "replace", "sequence") {
+		p.acceptWords("or", "replace")
+		return p.createSequence(true)
 	}
 	switch {
-	case p.isWords("or", "replace", "sequence"):
-		return p.refusal("CREATE OR REPLACE SEQUENCE")
 	case verb == "alter" && p.isWord("sequence"):
 		return p.alterSequence()
 	case verb == "alter" && !p.mysql && p.isWord("table"):
