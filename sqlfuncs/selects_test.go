@@ -241,7 +241,7 @@ func (g *selects) limit(percent int) string {
 	return g.pick(" LIMIT 1", " LIMIT 2", " LIMIT 3", " LIMIT 0", " LIMIT 5") + g.pick("", "", " OFFSET 1", " OFFSET 2")
 }
 
-// core makes SELECT … FROM … WHERE … GROUP BY ….
+// core makes SELECT … FROM … WHERE … GROUP BY … HAVING.
 func (g *selects) core(types []selectType) string {
 	outer, inner := g.scopes, g.inner
 	defer func() { g.scopes, g.inner = outer, inner }()
@@ -278,7 +278,7 @@ func (g *selects) core(types []selectType) string {
 	return "SELECT " + distinct + strings.Join(list, ", ") + text
 }
 
-// grouping makes GROUP BY. What is made after it reads groups.
+// grouping makes GROUP BY and HAVING. What is made after it reads groups.
 func (g *selects) grouping(here int) string {
 	g.inner = g.scopes[here]
 	if g.inner == nil {
@@ -302,6 +302,9 @@ func (g *selects) grouping(here int) string {
 		if !g.mysql {
 			text = strings.Replace(text, "NULL, ", "1 + 1, ", 1)
 		}
+	}
+	if g.chance(30) {
+		text += " HAVING " + g.condition(1)
 	}
 	return text
 }

@@ -315,7 +315,7 @@ func selectStatement(p *engine.Planner, st *Statement, t *syntax.Select) error {
 func fastStatement(p *engine.Planner, t *syntax.Select) *fastID {
 	core, ok := t.Body.(*syntax.SelectCore)
 	if !ok || len(t.With) > 0 || t.OrderBy != nil || t.Limit != nil || t.Offset != nil || len(core.Targets) != 1 ||
-		len(core.From) > 0 || core.Where != nil || core.GroupBy != nil || core.Distinct {
+		len(core.From) > 0 || core.Where != nil || core.GroupBy != nil || core.Having != nil || core.Distinct {
 		return nil
 	}
 	target := core.Targets[0].Expr

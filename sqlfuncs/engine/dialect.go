@@ -65,7 +65,7 @@ type Traits struct {
 	Origins bool
 	// Lenient accepts what PostgreSQL refuses: constants in ORDER BY, DISTINCT
 	// aggregates in another order, USING over different types, recursive terms of
-	// other types. A setval that changes nothing gives a warning.
+	// other types, HAVING without groups. A setval that changes nothing gives a warning.
 	Lenient bool
 	// Recursions limits the steps of a recursive query; 0: only memory limits them.
 	Recursions int

@@ -20,10 +20,11 @@ type grouping struct {
 // groupPlan computes groups and aggregates. Its rows have a frame of their own: the
 // GROUP BY expressions, then the aggregates.
 type groupPlan struct {
-	frame int
-	by    []*Expr
-	folds folds // of by
-	calls []*aggregateCall
+	frame  int
+	by     []*Expr
+	folds  folds // of by
+	calls  []*aggregateCall
+	having []*Expr
 }
 
 // aggregateCall is one aggregate of a grouped query.
@@ -37,9 +38,10 @@ type aggregateCall struct {
 	folds    folds // of args
 }
 
-// IsGrouped reports whether a query has GROUP BY or aggregates.
+// IsGrouped reports whether a query has GROUP BY, HAVING or aggregates. With the trait
+// Lenient, HAVING alone filters rows.
 func (p *Planner) IsGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bool {
-	if len(c.GroupBy) > 0 {
+	if len(c.GroupBy) > 0 || c.Having != nil && !p.Traits.Lenient {
 		return true
 	}
 	found := false
@@ -57,6 +59,7 @@ func (p *Planner) IsGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bo
 	for _, o := range orderBy {
 		syntax.Walk(o.Expr, look)
 	}
+	syntax.Walk(c.Having, look)
 	return found
 }
 
@@ -70,7 +73,7 @@ func (c *Catalog) IsAggregate(e *syntax.FuncCall) bool {
 	return false
 }
 
-// group analyses GROUP BY and switches the scope to the groups.
+// group analyses GROUP BY and HAVING and switches the scope to the groups.
 func (p *Planner) group(s *Scope, c *syntax.SelectCore, plan *selectPlan) error {
 	g := &grouping{plan: &groupPlan{frame: p.NewFrame()}}
 	for _, e := range c.GroupBy {
@@ -90,7 +93,9 @@ func (p *Planner) group(s *Scope, c *syntax.SelectCore, plan *selectPlan) error 
 	g.plan.by, g.plan.folds = g.exprs, p.foldsOf(g.exprs)
 	s.group = g
 	plan.groups = g.plan
-	return nil
+	var err error
+	g.plan.having, err = p.conditions(s, c.Having, "HAVING")
+	return err
 }
 
 // groupTarget resolves GROUP BY 1 and GROUP BY alias to an item of the select list.
@@ -363,20 +368,22 @@ type groupRows struct {
 }
 
 func (r *groupRows) next(x *Exec) error {
-	if len(r.groups) == 0 {
-		return io.EOF
-	}
-	one := r.groups[0]
-	r.groups = r.groups[1:]
-	frame := x.Frame(r.plan.frame, r.plan.width())
-	copy(frame, one.by)
-	for i, c := range r.plan.calls {
-		var err error
-		if frame[len(r.plan.by)+i], err = c.result(x, &one.calls[i]); err != nil {
-			return err
+	return advance(x, r.plan.having, func(x *Exec) error {
+		if len(r.groups) == 0 {
+			return io.EOF
 		}
-	}
-	return nil
+		one := r.groups[0]
+		r.groups = r.groups[1:]
+		frame := x.Frame(r.plan.frame, r.plan.width())
+		copy(frame, one.by)
+		for i, c := range r.plan.calls {
+			var err error
+			if frame[len(r.plan.by)+i], err = c.result(x, &one.calls[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func (c *aggregateCall) result(x *Exec, st *aggregateState) (datum.Value, error) {

@@ -87,9 +87,14 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 	}
 	plan := &selectPlan{frame: s.Frame, source: src, filter: conds}
 	if p.IsGrouped(c, orderBy) {
-		if err := p.group(s, c, plan); err != nil {
-			return nil, err
-		}
+		err = p.group(s, c, plan)
+	} else {
+		var having []*Expr
+		having, err = p.conditions(s, c.Having, "HAVING")
+		plan.filter = append(conds, having...)
+	}
+	if err != nil {
+		return nil, err
 	}
 	s.sets = &setSlots{frame: p.NewFrame()}
 	s.windows = &windowPlan{frame: p.NewFrame()}

@@ -214,7 +214,7 @@ type SequenceOptions struct {
 type Query interface{ query() }
 
 type (
-	// SelectCore is SELECT … FROM … WHERE … GROUP BY ….
+	// SelectCore is SELECT … FROM … WHERE … GROUP BY … HAVING.
 	SelectCore struct {
 		Pos      Pos
 		Distinct bool
@@ -222,6 +222,7 @@ type (
 		From     []TableRef // comma list
 		Where    Expr
 		GroupBy  []Expr
+		Having   Expr
 	}
 	// Values is VALUES (…), (…).
 	Values struct {

@@ -290,7 +290,7 @@ func (p *parser) syntaxError() {
 // begin in SQL.
 var unsupported = map[string]string{
 	"and chain": "AND CHAIN", "any": "ANY", "at": "AT TIME ZONE", "collate": "COLLATE", "cycle": "CYCLE", "except": "EXCEPT", "fetch": "FETCH FIRST",
-	"filter": "FILTER", "from current": "SET … FROM CURRENT", "full": "FULL JOIN", "groups": "a window frame", "having": "HAVING",
+	"filter": "FILTER", "from current": "SET … FROM CURRENT", "full": "FULL JOIN", "groups": "a window frame",
 	"intersect": "INTERSECT", "isnull": "ISNULL", "natural": "NATURAL JOIN", "notnull": "NOTNULL", "nowait": "NOWAIT",
 	"range": "a window frame", "release": "RELEASE", "right join": "RIGHT JOIN", "right outer": "RIGHT JOIN", "rows": "a window frame", "search": "SEARCH", "setof": "SETOF", "skip": "SKIP LOCKED",
 	"sets": "GROUPING SETS", "snapshot": "SET TRANSACTION SNAPSHOT", "some": "SOME", "symmetric": "BETWEEN SYMMETRIC", "tablesample": "TABLESAMPLE",

@@ -116,6 +116,7 @@ func (p *printer) selectCore(s *SelectCore) {
 		p.put(" GROUP BY ")
 		p.exprs(s.GroupBy)
 	}
+	p.clause(" HAVING ", s.Having)
 }
 
 // alias appends a column label. MySQL's may be any string.

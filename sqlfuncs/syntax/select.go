@@ -217,7 +217,7 @@ func (p *parser) values() Query {
 	return v
 }
 
-// selectCore reads SELECT … GROUP BY.
+// selectCore reads SELECT … HAVING.
 func (p *parser) selectCore() Query {
 	s := &SelectCore{Pos: p.pos()}
 	p.advance()
@@ -235,7 +235,7 @@ func (p *parser) selectCore() Query {
 	return s
 }
 
-// fromClauses reads FROM, WHERE and GROUP BY.
+// fromClauses reads FROM, WHERE, GROUP BY and HAVING.
 func (p *parser) fromClauses(s *SelectCore) {
 	if p.accept("from") {
 		s.From = p.fromList()
@@ -246,6 +246,9 @@ func (p *parser) fromClauses(s *SelectCore) {
 	if p.accept("group") {
 		p.expect("by")
 		s.GroupBy = p.groupBy()
+	}
+	if p.accept("having") {
+		s.Having = p.expr()
 	}
 }
 
