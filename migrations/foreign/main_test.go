@@ -60,7 +60,7 @@ type server struct {
 
 func startServer(t *testing.T, environ ...string) *server {
 	t.Helper()
-	s := &server{t: t, data: t.TempDir(), address: "127.0.0.1:0", mysql: "127.0.0.1:0", environ: environ}
+	s := &server{t: t, data: t.TempDir(), address: dbtest.FreeAddr(t), mysql: dbtest.FreeAddr(t), environ: environ}
 	s.start()
 	t.Cleanup(func() { s.kill() })
 	return s
