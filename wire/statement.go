@@ -113,11 +113,11 @@ func (s *Statement) Lose(why error) {
 	}
 }
 
-// Close releases the context and the timer.
+// Close releases the context, also of a statement that a panic has left.
 func (s *Statement) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ctx != nil {
+	if s.running = false; s.ctx != nil {
 		s.release()
 	}
 }

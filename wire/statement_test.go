@@ -83,6 +83,20 @@ func TestEachStatementHasItsOwnDeadline(t *testing.T) {
 	})
 }
 
+// A connection is closed after a panic, before its statement has ended.
+func TestCloseEndsTheRunningStatement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s wire.Statement
+		ctx := s.Begin(t.Context(), time.Second, errOverdue)
+		s.Close()
+		<-time.After(2 * time.Second) // the deadline finds no statement
+		s.Interrupt(errKilled)
+		if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+			t.Error(cause)
+		}
+	})
+}
+
 func TestTookGetsTheDurationOfAStatement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var took []time.Duration
