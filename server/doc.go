@@ -21,6 +21,6 @@
 //	endpoint.go              the wire protocols, before and after there is a store
 //	status.go, metrics.go    health checks, the page and /metrics
 //	forecast.go, feeder.go   background work: what runs out; sequences in databases
-//	offline.go               commands beside servers: copying an embedded store to a
-//	                         shared one, repairing it, taking an id apart
+//	copy.go, repair.go       copying an embedded store to a shared one; repairing it
+//	parse.go                 taking an id apart without a server
 package server

@@ -90,7 +90,7 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 		"fits = subtle.ConstantTimeCompare(stored[:], s.verifier.StoredKey[:]) == 1 && s.known", "fits = len(stored) == len(s.verifier.StoredKey) && s.known", "wire/auth", "TestSCRAM|TestPostgreSQLLogins",
 	},
 	{
-		"a guess costs nothing", "wire/auth/policy.go",
+		"a guess costs nothing", "wire/auth/failures.go",
 		"return max(failureDelay, until.Sub(now))", "return min(0, until.Sub(now))", "wire/auth", "TestFailures|TestGuesses|TestFlood",
 	},
 	{

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nextid/generator"
-	"nextid/generator/layout"
 	"nextid/generator/worker"
 )
 
@@ -226,99 +225,4 @@ func checkCopied(ctx context.Context, store generator.Store) error {
 		err = &Error{What: "the copy of an embedded store to this one has not ended", Hint: "Run nextid migrate store copy again."}
 	}
 	return err
-}
-
-// aheadTolerance bounds how far the time of ids may be ahead of the clock without a
-// repair. Crashes and time slices account for seconds.
-const aheadTolerance = time.Minute
-
-// Repair gives up the worker ids of the embedded store whose ids are ahead of the
-// clock, checks that none is ahead any more, and writes to w how ids go on. In a dry
-// run it only lists the worker ids. No server may run on the store.
-func (c Config) Repair(ctx context.Context, w io.Writer, dryRun bool) error {
-	if c.Store.Shared() || c.Store.Scheme == StoreMemory {
-		return &Error{
-			What: "only an embedded store is repaired: " + c.Store.String() + " is none",
-			Hint: "On a shared store a server with a wrong clock does not start, and others go on with other worker ids.",
-		}
-	}
-	c.ClockJump = 0
-	store, err := c.openOffline(ctx)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	printf := func(format string, args ...any) { fmt.Fprintf(w, format, args...) }
-	ahead, err := worker.FindAhead(ctx, store, time.Now(), aheadTolerance)
-	if err != nil {
-		return err
-	}
-	if len(ahead) == 0 {
-		printf("nothing to repair: no worker id is ahead of %s\n", time.Now().UTC().Format(time.RFC3339))
-		return nil
-	}
-	done := "It would be given up"
-	if !dryRun {
-		done = "It is given up: no server will use the rest of its time"
-		if err := worker.Repair(ctx, store, ahead); err != nil {
-			return err
-		}
-	}
-	for _, a := range ahead {
-		printf("worker id %d of %d bits: its ids reach %s. %s\n", a.Worker, a.Bits, a.Until.Format(time.RFC3339), done)
-	}
-	if dryRun {
-		return nil
-	}
-	left, err := worker.FindAhead(ctx, store, time.Now(), aheadTolerance)
-	if err != nil {
-		return err
-	}
-	if len(left) > 0 {
-		return &Error{What: fmt.Sprintf("worker id %d of %d bits is still ahead", left[0].Worker, left[0].Bits), Hint: "Run the command again."}
-	}
-	widths := map[int]bool{}
-	for _, a := range ahead {
-		if !widths[a.Bits] {
-			widths[a.Bits] = true
-			printf("%d bits: ids go on at the present time with one of %d worker ids that were never used: no id is repeated\n", a.Bits, a.Left)
-		}
-	}
-	printf("ids from now on are smaller than those that were given while the clock was wrong\n")
-	return nil
-}
-
-// Explain takes an id or a code of a generator apart. It reads the definition of the
-// generator from the store. A server may not run on an embedded store meanwhile.
-func (c Config) Explain(ctx context.Context, name, id string) (parts generator.Parts, err error) {
-	store, err := c.openOffline(ctx)
-	if err != nil {
-		return parts, &Error{
-			What: err.Error(), Err: err,
-			Hint: fmt.Sprintf("Name the store with --data or --store, or give the layout with --layout. While a server uses the store, ask it: SELECT parse_id(ID, '%s').", name),
-		}
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	d, err := store.Defined(ctx, name)
-	if err != nil {
-		return parts, err
-	}
-	kind, err := kindNamed(c.build.Kinds(Parts{Layout: layout.Default}), d.Kind)
-	if err != nil {
-		return parts, err
-	}
-	if k, ok := generator.KindAs[generator.StoredExplainer](kind); ok {
-		parts, err = k.ExplainStored(d.Options, id)
-		parts.Kind = d.Kind // a layout knows no kinds beside its own
-		return parts, err
-	}
-	if k, texts := generator.KindAs[generator.TextKind](kind); texts {
-		gen, err := k.Open(ctx, d) // kinds of texts need no store
-		if err != nil {
-			return parts, err
-		}
-		return gen.(generator.CodeGenerator).ExplainCode(id)
-	}
-	n, err := generator.ParseNumber(id)
-	return generator.Parts{Kind: d.Kind, Sequence: &n}, err
 }
