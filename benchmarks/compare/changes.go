@@ -14,6 +14,7 @@ import (
 	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
 	"nextid/dbtest"
+	"nextid/migrations/appdb"
 )
 
 // writeRows writes rows as client i of a contestant, until ctx ends. After an error
@@ -132,7 +133,7 @@ func (r *run) draw(server *dbtest.Server, sources ...*failover) {
 	for _, f := range sources {
 		for range failoverDraws {
 			ids, err := link.Exec(r.Ctx, f.draw)
-			for end := time.Now().Add(failoverPatience); load.Code(err) == "57P03" && time.Now().Before(end); {
+			for end := time.Now().Add(failoverPatience); appdb.Code(err) == "57P03" && time.Now().Before(end); {
 				ids, err = link.Exec(r.Ctx, f.draw) // it has waited for the store, for up to 5 s
 			}
 			r.Must(err)

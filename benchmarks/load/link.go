@@ -9,13 +9,11 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 	"unsafe"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/sys/unix"
 
@@ -156,18 +154,6 @@ func (l *Link) Exec(ctx context.Context, sql string) ([]ID, error) {
 		err = fmt.Errorf("%s: %w", sql, err)
 	}
 	return ids, err
-}
-
-// Code returns the SQLSTATE or MySQL's number of an error that a server has sent, ""
-// for other errors.
-func Code(err error) string {
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return e.Code
-	}
-	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		return strconv.Itoa(int(e.Number))
-	}
-	return ""
 }
 
 // Exchange sends a request and waits for its answers. After an error it returns the

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nextid/dbtest"
+	"nextid/migrations/appdb"
 )
 
 func dial(t *testing.T, dsn string) *Link {
@@ -147,7 +148,7 @@ func TestPostgreSQL(t *testing.T) {
 func TestMySQL(t *testing.T) {
 	t.Parallel()
 	addr, socket := dbtest.QuickMariaDB(t)
-	if _, err := Dial(t.Context(), "mysql://root@"+addr+"/missing"); Code(err) != "1049" {
+	if _, err := Dial(t.Context(), "mysql://root@"+addr+"/missing"); appdb.Code(err) != "1049" {
 		t.Errorf("a login to a database that does not exist: %v", err)
 	}
 	l := dial(t, "mysql://root@"+addr+"/test")

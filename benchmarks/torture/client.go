@@ -15,6 +15,7 @@ import (
 	"nextid/benchmarks/load"
 	"nextid/generator"
 	"nextid/generator/history"
+	"nextid/migrations/appdb"
 )
 
 // patience bounds how long a client waits for an answer before it connects to
@@ -85,7 +86,7 @@ func (l *ledger) tick(now time.Time) {
 
 // refused counts an error that a client got instead of ids.
 func (l *ledger) refused(err error) {
-	what := cmp.Or(load.Code(err), "connection refused or lost")
+	what := cmp.Or(appdb.Code(err), "connection refused or lost")
 	if errors.Is(err, context.DeadlineExceeded) {
 		what = "no answer within " + patience.String()
 	}
@@ -210,5 +211,5 @@ func (n *node) dial(ctx context.Context, w way, sql string) (*load.Link, error) 
 // passing reports whether a connection can be used after an error: the server sent
 // it, and does not shut down or refuse connections.
 func passing(err error) bool {
-	return load.Code(err) != "" && !slices.Contains([]string{"57P03", "57P01", "1053"}, load.Code(err))
+	return appdb.Code(err) != "" && !slices.Contains([]string{"57P03", "57P01", "1053"}, appdb.Code(err))
 }
