@@ -360,7 +360,9 @@ func (s *source) Renew(r generator.Range) generator.Range { return r }
 // Return implements counter.Source. Databases take no number back.
 func (s *source) Return(context.Context, generator.Range) error { return nil }
 
-// close ends the goroutines and lowers the ceiling to the last issued number.
+// close ends the goroutines and lowers the ceiling to the last issued number. The
+// ceiling stays above lo, the end of other servers' reservations: to them it could go
+// back again, and this server may have issued numbers below it.
 func (s *source) close(ctx context.Context) error {
 	if s.closed.Swap(true) {
 		return nil
@@ -371,7 +373,7 @@ func (s *source) close(ctx context.Context) error {
 		d.node.close()
 	}
 	hi := s.ceiling.Load()
-	to := max(s.lo, s.last+1)
+	to := max(s.lo, s.last) + 1
 	if hi == 0 || to >= hi {
 		return nil
 	}

@@ -389,6 +389,22 @@ func TestADatabaseThatIsEmptiedBeforeItsFirstUse(t *testing.T) {
 	s.drawAgain(500)
 }
 
+// A server that closes lowers the ceiling, but not below what another one has given.
+func TestCloseKeepsTheCeilingAboveOtherServers(t *testing.T) {
+	t.Parallel()
+	re := dbtest.Redis(t)
+	w := newWorld(t)
+	a := w.open(0, []string{re.URL}, "")
+	a.draw(1)
+	b := w.open(0, []string{re.URL}, "")
+	b.draw(1)
+	a.draw(500) // below the end of b's part of the ceiling
+	a.Close(t.Context())
+	b.Close(t.Context())
+	flush(t, re)
+	w.open(0, []string{re.URL}, "").drawAgain(600)
+}
+
 // flush empties a Redis.
 func flush(t *testing.T, re *dbtest.Server) {
 	t.Helper()
