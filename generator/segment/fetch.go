@@ -117,10 +117,7 @@ func (g *Generator) fly(f *flight, step, positions, atLeast int64) {
 	g.lastFetch = g.clock.Monotonic()
 	g.pace = g.pace.Marked(g.issuedLocked(), g.lastFetch)
 	g.end = hi
-	b := g.newBuffer(lo, hi, g.above, g.options.PrefetchAt)
-	if g.queue = append(g.queue, b); len(g.queue) == 1 && g.current.Load().empty() && !g.closed {
-		g.change(0)
-	}
+	g.queue = append(g.queue, g.newBuffer(lo, hi, g.above, g.options.PrefetchAt)) // a GiveBack may still reach current
 }
 
 // retryLater starts another flight after a pause, so that the generator notices the

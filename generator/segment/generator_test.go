@@ -113,6 +113,28 @@ func TestALargeRequestIsOneReservation(t *testing.T) {
 	})
 }
 
+// Numbers of the last draw of a buffer come back also once the next buffer is there.
+func TestGiveBackBesideTheNextBuffer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		g := w.open(`{"step":10,"max":1000}`)
+		runs, err := g.NextAll(w.t.Context(), 30)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		synctest.Wait()
+		if st := g.Stats(); st.Refills != 2 {
+			w.t.Fatalf("%+v", st)
+		}
+		runs[0].First, runs[0].Count = 2, 29
+		g.GiveBack(runs)
+		for want := range int64(50) {
+			if got := w.next(g, 1).First; got != want+2 {
+				w.t.Fatalf("%d, want %d", got, want+2)
+			}
+		}
+	})
+}
+
 func TestTheNextBufferIsFetchedInTheBackground(t *testing.T) {
 	for _, c := range []struct {
 		options string

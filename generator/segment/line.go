@@ -110,5 +110,5 @@ func (b *buffer) used() int64 { return min(b.next.Load(), b.size) }
 // reaches reports whether a draw of n ids reaches the mark.
 func (b *buffer) reaches(n int64) bool { return b.next.Load()+min(n, b.size) > b.mark.Load() }
 
-// empty reports whether all ids are used. An empty buffer stays empty.
+// empty reports whether all ids are used. Only GiveBack fills an empty buffer.
 func (b *buffer) empty() bool { return b.next.Load() >= b.size }
