@@ -122,7 +122,7 @@ func (w *walk) run(pg string) {
 		w.open = w.postgres(pg)
 	}
 	for range servers {
-		w.start(generatortest.NewClock(midnight.Add(time.Duration(w.IntN(60000)-30000) * time.Millisecond)))
+		w.servers = append(w.servers, w.start(generatortest.NewClock(midnight.Add(time.Duration(w.IntN(60000)-30000)*time.Millisecond))))
 	}
 	defer func() {
 		for _, s := range w.servers {
@@ -171,7 +171,7 @@ func (w *walk) postgres(url string) func(*generatortest.Clock) (generator.Store,
 }
 
 // start starts a server.
-func (w *walk) start(clock *generatortest.Clock) {
+func (w *walk) start(clock *generatortest.Clock) *walkServer {
 	store, err := w.open(clock)
 	if err != nil {
 		w.Fatal(err)
@@ -227,7 +227,7 @@ func (w *walk) start(clock *generatortest.Clock) {
 		}
 		s.sessions = append(s.sessions, &sqltest.Session{Session: session})
 	}
-	w.servers = append(w.servers, s)
+	return s
 }
 
 // client is how a client runs a statement.
@@ -418,8 +418,7 @@ func (w *walk) step() {
 		clean := w.IntN(2) == 0
 		w.say("server %d: restart, clean %t", slices.Index(w.servers, c.server)+1, clean)
 		c.server.end(clean)
-		w.servers = slices.DeleteFunc(w.servers, func(s *walkServer) bool { return s == c.server })
-		w.start(c.server.clock)
+		w.servers[slices.Index(w.servers, c.server)] = w.start(c.server.clock)
 	case step == 11:
 		w.faults++
 		fault := pick(w, generatortest.FailBefore(nil), generatortest.FailAfter(nil), generatortest.HangAfter())
