@@ -256,15 +256,20 @@ func (n *redisNode) draw(ctx context.Context, count int64) ([]generator.Range, e
 	if n.conn == nil {
 		return nil, errors.New("not connected")
 	}
-	// SETNX and INCRBY in one transaction. A Redis that lost the key begins its series
-	// again, and the caller detects that.
+	last, err := n.add(ctx, count*n.increment)
+	return []generator.Range{{First: last - (count-1)*n.increment, Step: n.increment, Count: count}}, err
+}
+
+// add sends SETNX and INCRBY in one transaction. A Redis that lost the key begins its
+// series again, and the caller detects that.
+func (n *redisNode) add(ctx context.Context, by int64) (int64, error) {
 	var last *redis.IntCmd
 	_, err := n.conn.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.SetNX(ctx, n.key, n.offset-n.increment, 0)
-		last = p.IncrBy(ctx, n.key, count*n.increment)
+		last = p.IncrBy(ctx, n.key, by)
 		return nil
 	})
-	return []generator.Range{{First: last.Val() - (count-1)*n.increment, Step: n.increment, Count: count}}, err
+	return last.Val(), err
 }
 
 // raise adds the difference. Two servers that do so at once skip some numbers.
@@ -272,13 +277,12 @@ func (n *redisNode) raise(ctx context.Context, v int64) error {
 	target := n.above(v) - n.increment // the next ticket is above v
 	have, err := n.conn.Get(ctx, n.key).Int64()
 	if errors.Is(err, redis.Nil) {
-		have = n.offset - n.increment
-		err = n.conn.SetNX(ctx, n.key, have, 0).Err()
+		have, err = n.offset-n.increment, nil
 	}
-	if err != nil || have >= target {
-		return err
+	if err == nil && have < target {
+		_, err = n.add(ctx, target-have)
 	}
-	return n.conn.IncrBy(ctx, n.key, target-have).Err()
+	return err
 }
 
 func (n *redisNode) close() {

@@ -53,7 +53,13 @@ func (l *lease) holds(bits int, worker int64, at time.Time) bool {
 	return l.bits == bits && l.worker == worker && !at.Before(l.from) && at.Before(l.until)
 }
 
-func (w *walk) moment(s *walkServer) moment { return moment{s, time.Now(), len(w.steps), w.faults} }
+// moment returns the present one. Faults that are still to come would hide a change.
+func (w *walk) moment(s *walkServer) moment {
+	for _, s := range w.servers {
+		s.faulty.Clear()
+	}
+	return moment{s, time.Now(), len(w.steps), w.faults}
+}
 
 // known reports whether a server knows a change.
 func (w *walk) known(m moment, s *walkServer) bool {

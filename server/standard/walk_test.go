@@ -26,6 +26,7 @@ import (
 	"nextid/generator/store/postgres"
 	"nextid/generator/store/shared"
 	"nextid/generator/store/sqlite"
+	"nextid/generator/ticket"
 	"nextid/generator/worker"
 	"nextid/server"
 	"nextid/server/standard"
@@ -435,7 +436,30 @@ func (w *walk) step() {
 		}
 	case step == 16:
 		w.lease(client{server: c.server})
+	case step == 17 && n.is("ticket"):
+		w.say("the databases of tickets are emptied")
+		if err := w.empty(); err != nil {
+			w.Fatal(err)
+		}
 	}
+}
+
+// empty restarts the databases of tickets without their numbers.
+func (w *walk) empty() error {
+	var urls []string
+	if err := json.Unmarshal([]byte(w.databases), &urls); err != nil {
+		return err
+	}
+	l, err := ticket.ParseLocation(urls[0])
+	if err != nil {
+		return err
+	}
+	c, err := l.OpenRedis(nil, time.Second)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return errors.Join(c.FlushAll(w.Context()).Err(), c.ClientKillByFilter(w.Context(), "TYPE", "normal").Err())
 }
 
 // setval moves a name to a number, mostly above its newest one.
