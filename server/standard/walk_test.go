@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -44,6 +45,8 @@ type walk struct {
 	*testing.T
 	*rand.Rand
 	databases string // of tickets, as JSON; "": the walk makes none
+	pg        string // URL of a PostgreSQL, ""
+	dir       string // of the embedded store
 	prefix    string // of what the walk makes in databases
 	open      func(*generatortest.Clock) (generator.Store, error)
 	servers   []*walkServer
@@ -88,7 +91,7 @@ func TestWalk(t *testing.T) {
 	for end := time.Now().Add(lasts); ; seed++ {
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := &walk{T: t, Rand: rand.New(rand.NewPCG(seed, 0)), prefix: fmt.Sprintf("w%d_", seed)}
+				w := &walk{T: t, Rand: rand.New(rand.NewPCG(seed, 0)), pg: pg, prefix: fmt.Sprintf("w%d_", seed)}
 				if redis != "" {
 					w.databases = fmt.Sprintf(`["%[1]s/0","%[1]s/1"]`, redis)
 				}
@@ -97,7 +100,7 @@ func TestWalk(t *testing.T) {
 						w.Logf("TEST_WALK=%d:\n%s", seed, strings.Join(w.steps, "\n"))
 					}
 				}()
-				w.run(pg)
+				w.run()
 			})
 		})
 		if !ok || !repeat || time.Now().After(end) {
@@ -106,25 +109,23 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// run takes steps on an embedded store, a store in memory for several servers, or a
-// PostgreSQL.
-func (w *walk) run(pg string) {
+// run takes steps on an embedded store, which may be copied to a PostgreSQL, on a store
+// in memory for several servers, or on a PostgreSQL.
+func (w *walk) run() {
 	store := memory.New(memory.Config{})
 	w.open = func(*generatortest.Clock) (generator.Store, error) { return kept{store}, nil }
 	servers := 1 + w.IntN(3)
 	switch home := w.IntN(8); {
 	case home < 3:
-		dir := w.TempDir()
+		w.dir = w.TempDir()
 		servers, w.alone = 1, true
 		w.open = func(c *generatortest.Clock) (generator.Store, error) {
-			return sqlite.Open(w.Context(), sqlite.Config{Dir: dir, Clock: c})
+			return sqlite.Open(w.Context(), sqlite.Config{Dir: w.dir, Clock: c})
 		}
-	case home == 3 && pg != "":
-		w.open = w.postgres(pg)
+	case home == 3 && w.pg != "":
+		w.postgres()
 	}
-	for range servers {
-		w.servers = append(w.servers, w.start(generatortest.NewClock(midnight.Add(time.Duration(w.IntN(60000)-30000)*time.Millisecond))))
-	}
+	w.startAll(servers)
 	defer func() {
 		for _, s := range w.servers {
 			s.end(true)
@@ -140,18 +141,25 @@ func (w *walk) run(pg string) {
 	}
 }
 
+// startAll starts the servers of a store.
+func (w *walk) startAll(servers int) {
+	for range servers {
+		w.servers = append(w.servers, w.start(generatortest.NewClock(midnight.Add(time.Duration(w.IntN(60000)-30000)*time.Millisecond))))
+	}
+}
+
 // kept is a store that outlives the servers which close it.
 type kept struct{ generator.Store }
 
 func (kept) Close() error { return nil }
 
-// postgres makes a store in a schema of its own.
-func (w *walk) postgres(url string) func(*generatortest.Clock) (generator.Store, error) {
-	db, err := sql.Open("pgx", url)
+// postgres makes a store in a schema of its own, and returns its URL.
+func (w *walk) postgres() string {
+	db, err := sql.Open("pgx", w.pg)
 	if err == nil {
 		_, err = db.ExecContext(w.Context(), "CREATE SCHEMA "+w.prefix)
 	}
-	url += "&search_path=" + w.prefix
+	url := w.pg + "&search_path=" + w.prefix
 	var schema shared.Schema
 	if err == nil {
 		schema, err = postgres.Driver().Schema(url)
@@ -162,13 +170,35 @@ func (w *walk) postgres(url string) func(*generatortest.Clock) (generator.Store,
 	if err != nil {
 		w.Fatal(err)
 	}
-	return func(*generatortest.Clock) (generator.Store, error) {
+	w.open = func(*generatortest.Clock) (generator.Store, error) {
 		engine, err := postgres.Driver().Open(w.Context(), url, nil)
 		if err != nil {
 			return nil, err
 		}
 		return shared.New(w.Context(), engine, shared.Config{Failover: postgres.Driver().Failover, Logger: slog.New(slog.DiscardHandler)})
 	}
+	return url
+}
+
+// copy copies an embedded store to a PostgreSQL, and goes on there with more servers.
+func (w *walk) copy() {
+	w.say("the store is copied")
+	w.servers[0].end(w.IntN(2) == 0)
+	build := server.NewBuild(standard.Options()...)
+	from, err := build.Flags().Load(nil)
+	to := from
+	if err == nil {
+		from.Data = w.dir
+		to.Store, err = build.StoreURL(w.postgres())
+	}
+	if err == nil {
+		err = server.CopyStore(w.Context(), from, to, io.Discard)
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.servers, w.alone = nil, false
+	w.startAll(1 + w.IntN(3))
 }
 
 // start starts a server.
@@ -436,7 +466,9 @@ func (w *walk) step() {
 		}
 	case step == 16:
 		w.lease(client{server: c.server})
-	case step == 17 && n.is("ticket"):
+	case step == 17 && w.alone && w.pg != "":
+		w.copy()
+	case step == 18 && n.is("ticket"):
 		w.say("the databases of tickets are emptied")
 		if err := w.empty(); err != nil {
 			w.Fatal(err)
