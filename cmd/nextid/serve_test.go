@@ -324,7 +324,7 @@ func TestSecondSignalEndsTheServerAtOnce(t *testing.T) {
 	stuckClient(t, s)
 	s.signal(syscall.SIGTERM)
 	s.waitLine("draining")
-	time.Sleep(200 * time.Millisecond) // else the two count as one
+	time.Sleep(200 * time.Millisecond) //nolint:forbidigo // else the two count as one
 	s.signal(syscall.SIGTERM)
 	if code := s.wait(); code != exitFailed {
 		t.Errorf("exit code %d, want %d", code, exitFailed)

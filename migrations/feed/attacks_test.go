@@ -88,7 +88,7 @@ func TestOnceBesideAnOpenTransaction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer tx.Rollback() //nolint:errcheck // the test is over
+		defer func() { _ = tx.Rollback() }()
 		if _, err := tx.ExecContext(t.Context(), "INSERT INTO orders (note) VALUES ('open')"); err != nil {
 			t.Fatal(err)
 		}

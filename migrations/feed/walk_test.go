@@ -67,7 +67,7 @@ func TestWalk(t *testing.T) {
 	}
 	limit, _ := time.ParseDuration(cmp.Or(os.Getenv("TEST_WALK_FOR"), "10s"))
 	for end := time.Now().Add(limit); ; seed++ {
-		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) { walkOnce(t, seed, func() bool { return repeat && time.Now().After(end) }) })
+		ok := t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { walkOnce(t, seed, func() bool { return repeat && time.Now().After(end) }) })
 		if !ok || !repeat || time.Now().After(end) {
 			return
 		}
@@ -274,12 +274,13 @@ func (w *walk) draw(p *place, by inserter, n int) {
 	var ids []int64
 	rows, err := by.QueryContext(ctx, "INSERT INTO "+table+" (note) VALUES ('x')"+strings.Repeat(", ('x')", n-1)+" RETURNING id")
 	if err == nil {
+		defer rows.Close()
 		for rows.Next() {
 			var id int64
 			err = errors.Join(err, rows.Scan(&id))
 			ids = append(ids, id)
 		}
-		err = errors.Join(err, rows.Err(), rows.Close())
+		err = errors.Join(err, rows.Err())
 	}
 	w.note("database %d, %s draws %v, %v", p.database+1, p.column, ids, err)
 	for _, id := range ids {

@@ -283,7 +283,11 @@ func (m *mysqlApp) load(ctx context.Context, e engine) error {
 		if n > 0 || err != nil {
 			return err
 		}
-		time.Sleep(50 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
 	}
 	return nil
 }

@@ -235,7 +235,7 @@ func testNewTableInUse(t *testing.T, f *fleet) {
 				t.Fatal(err)
 			}
 			drawn := strings.Split(strings.Trim(during, "{}"), ",")
-			for _, id := range strings.Split(strings.Trim(after, "{}"), ",") {
+			for id := range strings.SplitSeq(strings.Trim(after, "{}"), ",") {
 				if slices.Contains(drawn, id) {
 					t.Fatalf("shard %d draws %s of %s again:\n%s\n%s", i+1, id, table, after, during)
 				}

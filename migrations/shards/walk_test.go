@@ -41,7 +41,7 @@ func TestWalk(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	for end := time.Now().Add(10 * time.Second); ; seed++ {
-		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) { walkOnce(t, seed, func() bool { return repeat && time.Now().After(end) }) })
+		ok := t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { walkOnce(t, seed, func() bool { return repeat && time.Now().After(end) }) })
 		if !ok || !repeat || time.Now().After(end) {
 			return
 		}

@@ -229,7 +229,12 @@ var recipes = []struct{ kind, fixed, free string }{
 	{"counter", `start=1|1000|-50 increment=1|5`, `max=3000`},
 	{"dated", `pattern="yyyyMMdd"|"yyMMdd"|"yyyy-MM"|"ddMMyyyy"|"yyyyMMddHH"|"yy" width=3|6 start=0|10`, `width=7 time_zone="UTC"|"Europe/Berlin" max_ahead="1h"|"24h"`},
 	{"uuid", `version=1|"1mc"|4|6|7|8 form="standard"|"hex"|"base58"|"base62"|"guid"`, ``},
-	{"ulid", ``, ``}, {"ksuid", ``, ``}, {"xid", ``, ``}, {"nanoid", ``, ``}, {"cuid2", ``, ``}, {"typeid", `prefix="user"`, ``},
+	{"ulid", ``, ``},
+	{"ksuid", ``, ``},
+	{"xid", ``, ``},
+	{"nanoid", ``, ``},
+	{"cuid2", ``, ``},
+	{"typeid", `prefix="user"`, ``},
 	{"ticket", `databases!=%s start=1|1000`, `step=1|10|100`},
 }
 
@@ -258,7 +263,7 @@ func (w *walk) recipe(kind string, alter bool) (string, string) {
 		row += forms
 	}
 	var options []string
-	for _, option := range strings.Fields(row) {
+	for option := range strings.FieldsSeq(row) {
 		name, values, _ := strings.Cut(option, "=")
 		name, always := strings.CutSuffix(name, "!")
 		if always || w.IntN(2) == 0 {

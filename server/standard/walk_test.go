@@ -89,7 +89,7 @@ func TestWalk(t *testing.T) {
 	_ = rig.Do(func(t testing.TB) { redis = dbtest.Redis(t).URL })
 	_ = rig.Do(func(t testing.TB) { pg = dbtest.Postgres(t).URL })
 	for end := time.Now().Add(lasts); ; seed++ {
-		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		ok := t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &walk{T: t, Rand: rand.New(rand.NewPCG(seed, 0)), pg: pg, prefix: fmt.Sprintf("w%d_", seed)}
 				if redis != "" {
@@ -444,7 +444,7 @@ func (w *walk) step() {
 	case step <= 9:
 		d := time.Duration(w.Int64N(1 << w.IntN(38)))
 		w.say("sleep %v", d)
-		time.Sleep(d)
+		<-time.After(d)
 	case step == 10:
 		clean := w.IntN(2) == 0
 		w.say("server %d: restart, clean %t", slices.Index(w.servers, c.server)+1, clean)

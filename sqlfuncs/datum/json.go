@@ -94,7 +94,7 @@ func (w *jsonWriter) value(depth int) error {
 			err = w.value(depth + 1)
 		}
 		w.out = append(w.out, ']')
-		w.from.Token() // the end
+		_, _ = w.from.Token() // the end
 	case string:
 		err = w.text(v)
 	case json.Number:
@@ -119,7 +119,7 @@ func (w *jsonWriter) object(depth int) error {
 		members[key.(string)] = string(w.out[start:])
 		w.out = w.out[:start]
 	}
-	w.from.Token() // the end
+	_, _ = w.from.Token() // the end
 	w.out = append(w.out, '{')
 	for i, key := range slices.SortedFunc(maps.Keys(members), compareKeys) {
 		w.separate(i)

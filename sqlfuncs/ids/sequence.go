@@ -127,7 +127,7 @@ func setval(x *engine.Exec, name string, a []datum.Value) (datum.Value, error) {
 		return a[1], err
 	}
 	err = s.moveTo(x, a[1].Int, len(a) < 3 || a[2].Int != 0, nil)
-	if e, ok := errors.AsType[*generator.Error](err); ok && e.Kind == generator.ErrNotHeld { // another server has moved it further
+	if e, ok := errors.AsType[*generator.Error](err); ok && errors.Is(err, generator.ErrNotHeld) { // another server has moved it further
 		err = sqlstate.New(sqlstate.NotPrerequisite, "%s", e.Message).WithHint("%s", e.Hint)
 	}
 	if e, ok := errors.AsType[*sqlstate.Error](err); ok && x.Dialect.Traits().Lenient && e.Code == sqlstate.NotPrerequisite {

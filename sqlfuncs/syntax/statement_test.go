@@ -78,7 +78,8 @@ func TestPreparedStatementsAndCursors(t *testing.T) {
 		{"close all", "CLOSE ALL"},
 		{"explain select 1", "EXPLAIN SELECT 1"},
 		{"explain (select 1)", "EXPLAIN SELECT 1"},
-		{"explain analyze verbose select 1", "EXPLAIN ANALYZE SELECT 1"}, {"explain ((values (1)))", "EXPLAIN VALUES (1)"},
+		{"explain analyze verbose select 1", "EXPLAIN ANALYZE SELECT 1"},
+		{"explain ((values (1)))", "EXPLAIN VALUES (1)"},
 	})
 }
 

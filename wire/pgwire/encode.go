@@ -62,7 +62,7 @@ func appendRowDescription(dst []byte, columns []sqlfuncs.Column, binary func(i i
 	m := pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, len(columns))}
 	for i, c := range columns {
 		m.Fields[i] = pgproto3.FieldDescription{
-			Name: []byte(clean(c.Name)), TableOID: uint32(c.Table), TableAttributeNumber: uint16(c.Attr),
+			Name: []byte(clean(c.Name)), TableOID: c.Table, TableAttributeNumber: uint16(c.Attr),
 			DataTypeOID: uint32(c.Type), DataTypeSize: c.Len, TypeModifier: c.TypeMod,
 		}
 		if binary(i) {
