@@ -49,7 +49,9 @@ func (f *FastPath) Query(text []byte, n int) (st *Statement, drawn generator.Ran
 		return nil, drawn, false
 	}
 	if drawn, ok = f.Execute(st, nil, n); ok {
-		f.session.dropUnnamed()
+		if s := f.session; s.unnamed != nil || s.hasPortal {
+			s.dropUnnamed()
+		}
 		f.endBatch()
 	}
 	return st, drawn, ok
@@ -172,5 +174,5 @@ func (s *Session) Refund(name string, n int64) {
 
 // upToDate reports whether the session's options have the user's present rights.
 func (s *Session) upToDate() bool {
-	return s.options.Rights == nil || s.options.Rights.Generation() == s.rights
+	return s.present == nil || s.present.Load() == s.rights
 }

@@ -58,8 +58,9 @@ type Session struct {
 	mode       syntax.Mode // of the parser
 
 	options SessionOptions
-	rights  uint64 // generation of options.Rights in options; 0: none
-	started int64  // Unix time in ns
+	present *atomic.Uint64 // generation of options.Rights, nil without them
+	rights  uint64         // generation of those in options; 0: none
+	started int64          // Unix time in ns
 
 	vars    setting.Variables
 	env     datum.Env
@@ -113,6 +114,9 @@ func (s *Server) NewSession(o SessionOptions) (*Session, error) {
 		mysql: mysql.State{Database: o.Database},
 	}
 	session.Fast.session = session
+	if o.Rights != nil {
+		session.present = o.Rights.Generation()
+	}
 	session.vars = setting.NewVariables(session.definitions, s.defaults[o.Dialect], own)
 	session.SettingsChanged()
 	if err := session.renew(); err != nil { // here, so that the first statement can take the fast path
@@ -506,7 +510,7 @@ func (s *Session) renew() error {
 	if s.upToDate() {
 		return nil
 	}
-	generation := s.options.Rights.Generation() // before Now, so that the next statement sees a change in between
+	generation := s.present.Load() // before Now, so that the next statement sees a change in between
 	admin, generators, ok := s.options.Rights.Now()
 	if !ok {
 		if s.connection != nil {

@@ -2,6 +2,7 @@ package sqlfuncs_test
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"nextid/sqlfuncs"
@@ -12,13 +13,13 @@ import (
 
 // rights implements engine.Rights for tests.
 type rights struct {
-	generation uint64
+	generation atomic.Uint64 // begins with 1
 	admin      bool
 	generators []string
 	ended      bool
 }
 
-func (r *rights) Generation() uint64          { return r.generation }
+func (r *rights) Generation() *atomic.Uint64  { return &r.generation }
 func (r *rights) Now() (bool, []string, bool) { return r.admin, r.generators, !r.ended }
 func (r *rights) options() sqlfuncs.SessionOptions {
 	return sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: r.admin, Generators: r.generators, Rights: r}
@@ -30,7 +31,8 @@ func TestRightsReachTheNextStatement(t *testing.T) {
 	for _, dialect := range []syntax.Dialect{syntax.PostgreSQL, syntax.MySQL} {
 		server := sqltest.NewServer(t)
 		server.Segment(t, "orders")
-		r := &rights{generation: 1, admin: true}
+		r := &rights{admin: true}
+		r.generation.Store(1)
 		o := r.options()
 		o.Dialect = dialect
 		s := server.SessionWith(t, o)
@@ -57,20 +59,23 @@ func TestRightsReachTheNextStatement(t *testing.T) {
 		if _, ok := s.Fast.Execute(draw, nil, 1); !ok {
 			t.Errorf("dialect %v: not on the fast path", dialect)
 		}
-		r.generation, r.admin, r.generators = 2, false, []string{"others"}
+		r.generation.Store(2)
+		r.admin, r.generators = false, []string{"others"}
 		if _, ok := s.Fast.Execute(draw, nil, 1); ok {
 			t.Errorf("dialect %v: the fast path draws with rights of before", dialect)
 		}
 		sqltest.WantCode(t, "a generator of others", run(draw), sqlstate.InsufficientPrivilege)
 		sqltest.WantCode(t, "a function for administrators", run(drop), sqlstate.InsufficientPrivilege)
-		r.generation, r.generators = 3, nil
+		r.generation.Store(3)
+		r.generators = nil
 		if err := run(draw); err != nil {
 			t.Errorf("dialect %v: the right is back: %v", dialect, err)
 		}
 		if allocs := testing.AllocsPerRun(100, func() { s.Fast.Execute(draw, nil, 1) }); allocs != 0 {
 			t.Errorf("dialect %v: %v allocations", dialect, allocs)
 		}
-		r.generation, r.ended = 4, true
+		r.generation.Store(4)
+		r.ended = true
 		if _, ok := s.Fast.Execute(draw, nil, 1); ok {
 			t.Errorf("dialect %v: the fast path draws for a user who was removed", dialect)
 		}
@@ -84,10 +89,12 @@ func TestRightsReachTheNextStatement(t *testing.T) {
 func TestRightsOfNewSessions(t *testing.T) {
 	server := sqltest.NewServer(t)
 	server.Segment(t, "orders")
-	r := &rights{generation: 1, admin: true}
+	r := &rights{admin: true}
+	r.generation.Store(1)
 	opens := server.SessionWith(t, r.options())
 	opens.Must(t, "SELECT next_id('orders')")
-	r.generation, r.admin = 2, false
+	r.generation.Store(2)
+	r.admin = false
 	o := r.options()
 	o.Admin = true // as at the login
 	s := server.SessionWith(t, o)
@@ -101,7 +108,8 @@ func TestRightsOfNewSessions(t *testing.T) {
 	if _, ok := s.Fast.Execute(draw, nil, 1); !ok {
 		t.Error("the first statement takes the slow path")
 	}
-	r.generation, r.ended = 3, true
+	r.generation.Store(3)
+	r.ended = true
 	_, err = server.NewSession(r.options())
 	sqltest.WantCode(t, "a user who was removed since the login", err, sqlstate.AdminShutdown)
 }
@@ -110,12 +118,14 @@ func TestRightsOfNewSessions(t *testing.T) {
 // is_superuser changes, and that a ROLLBACK does not restore it.
 func TestIsSuperuserIsReported(t *testing.T) {
 	server := sqltest.NewServer(t)
-	r := &rights{generation: 1, admin: true}
+	r := &rights{admin: true}
+	r.generation.Store(1)
 	s := server.SessionWith(t, r.options())
 	s.Want(t, "SHOW is_superuser", "on")
 	s.Parameters()
 	s.Must(t, "BEGIN")
-	r.generation, r.admin = 2, false
+	r.generation.Store(2)
+	r.admin = false
 	s.Want(t, "SHOW is_superuser", "off")
 	if changed := s.TakeParameters(); !slices.Equal(changed, []sqlfuncs.Parameter{{Name: "is_superuser", Value: "off"}}) {
 		t.Errorf("the client is told of %v", changed)

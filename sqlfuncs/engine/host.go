@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"nextid/generator"
@@ -108,9 +109,8 @@ type Client struct {
 // Rights returns what the user of a session may do while it is open. Several
 // goroutines may call its methods.
 type Rights interface {
-	// Generation returns a number, not 0, that changes when the rights of any user
-	// do. It takes no lock and allocates nothing.
-	Generation() uint64
+	// Generation returns a number, not 0, that changes when the rights of any user do.
+	Generation() *atomic.Uint64
 
 	// Now returns what the user may do. ok is false when the session must end,
 	// because the user was removed or the password changed.

@@ -181,7 +181,7 @@ type grant struct {
 }
 
 // Generation implements engine.Rights.
-func (g *grant) Generation() uint64 { return g.policy.generation.Load() }
+func (g *grant) Generation() *atomic.Uint64 { return &g.policy.generation }
 
 // Now implements engine.Rights. ok is false, and the session ends, in three cases:
 // the user was removed; the password that the login proved has changed; the login

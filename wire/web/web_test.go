@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -241,7 +242,7 @@ func TestOtherSites(t *testing.T) {
 // rights holds the rights of the user "changing".
 type rights struct{ admin, ended bool }
 
-func (*rights) Generation() uint64            { return 1 }
+func (*rights) Generation() *atomic.Uint64    { return new(atomic.Uint64) }
 func (r *rights) Now() (bool, []string, bool) { return r.admin, nil, !r.ended }
 
 // Users have the same rights as in SQL, and only an admin may change generators.
