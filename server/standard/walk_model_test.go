@@ -235,7 +235,7 @@ var recipes = []struct{ kind, fixed, free string }{
 	{"nanoid", ``, ``},
 	{"cuid2", ``, ``},
 	{"typeid", `prefix="user"`, ``},
-	{"ticket", `databases!=%s start=1|1000`, `step=1|10|100`},
+	{"ticket", `databases!=%s start=1|1000`, `databases=%s step=1|10|100`},
 }
 
 const (
@@ -249,12 +249,12 @@ const (
 // change.
 func (w *walk) recipe(kind string, alter bool) (string, string) {
 	r := recipes[w.IntN(len(recipes))]
-	for kind != "" && r.kind != kind || r.kind == "ticket" && w.databases == "" {
+	for kind != "" && r.kind != kind || r.kind == "ticket" && w.redis == "" {
 		r = recipes[w.IntN(len(recipes))]
 	}
 	row, text := r.free, !(&walkName{kind: r.kind}).texts() && r.kind != "dated" && w.IntN(4) == 0
 	if !alter {
-		row += " " + strings.ReplaceAll(r.fixed, "%s", w.databases)
+		row = r.fixed + " " + row
 	}
 	if text && !alter {
 		row += scatter
@@ -263,7 +263,7 @@ func (w *walk) recipe(kind string, alter bool) (string, string) {
 		row += forms
 	}
 	var options []string
-	for option := range strings.FieldsSeq(row) {
+	for option := range strings.FieldsSeq(strings.ReplaceAll(row, "%s", w.databases)) {
 		name, values, _ := strings.Cut(option, "=")
 		name, always := strings.CutSuffix(name, "!")
 		if always || w.IntN(2) == 0 {

@@ -44,7 +44,8 @@ import (
 type walk struct {
 	*testing.T
 	*rand.Rand
-	databases string // of tickets, as JSON; "": the walk makes none
+	redis     string // URL; "": the walk makes no tickets
+	databases string // of tickets: two arrays with | between them
 	pg        string // URL of a PostgreSQL, ""
 	dir       string // of the embedded store
 	prefix    string // of what the walk makes in databases
@@ -91,10 +92,8 @@ func TestWalk(t *testing.T) {
 	for end := time.Now().Add(lasts); ; seed++ {
 		ok := t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := &walk{T: t, Rand: rand.New(rand.NewPCG(seed, 0)), pg: pg, prefix: fmt.Sprintf("w%d_", seed)}
-				if redis != "" {
-					w.databases = fmt.Sprintf(`["%[1]s/0","%[1]s/1"]`, redis)
-				}
+				w := &walk{T: t, Rand: rand.New(rand.NewPCG(seed, 0)), pg: pg, redis: redis, prefix: fmt.Sprintf("w%d_", seed)}
+				w.databases = fmt.Sprintf(`["%[1]s/0","%[1]s/1"]|["%[1]s/0","%[1]s/2"]`, redis)
 				defer func() {
 					if w.Failed() {
 						w.Logf("TEST_WALK=%d:\n%s", seed, strings.Join(w.steps, "\n"))
@@ -478,11 +477,7 @@ func (w *walk) step() {
 
 // empty restarts the databases of tickets without their numbers.
 func (w *walk) empty() error {
-	var urls []string
-	if err := json.Unmarshal([]byte(w.databases), &urls); err != nil {
-		return err
-	}
-	l, err := ticket.ParseLocation(urls[0])
+	l, err := ticket.ParseLocation(w.redis)
 	if err != nil {
 		return err
 	}
