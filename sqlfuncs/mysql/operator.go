@@ -19,7 +19,8 @@ func intervalCast(e syntax.Expr) (*syntax.Cast, bool) {
 }
 
 // moveTime plans time ± INTERVAL n unit, as in id_floor('orders', NOW() - INTERVAL 1
-// HOUR). A DATE moved by days or longer units is a DATE, all else a DATETIME.
+// HOUR). A DATE, or a literal of one, moved by days or longer units is a DATE, all else a
+// DATETIME.
 func moveTime(p *engine.Planner, s *engine.Scope, e *syntax.Binary, c *syntax.Cast) (*engine.Expr, error) {
 	es, err := p.Exprs(s, []syntax.Expr{e.L, c.X})
 	if err != nil {
@@ -27,7 +28,10 @@ func moveTime(p *engine.Planner, s *engine.Scope, e *syntax.Binary, c *syntax.Ca
 	}
 	unit := strings.TrimPrefix(c.Type.Name.Last(), "interval ")
 	result := datum.Timestamp
-	if es[0].Type == datum.Date && slices.Contains([]string{"day", "week", "month", "year"}, unit) {
+	if v := es[0].Literal; v != nil && v.Valid && !strings.ContainsAny(v.Str, " T:") && engine.IsString(es[0].Type) {
+		es[0], err = p.Coerce(es[0], datum.Date, datum.ImplicitCast)
+	}
+	if err == nil && es[0].Type == datum.Date && slices.Contains([]string{"day", "week", "month", "year"}, unit) {
 		result = datum.Date
 	}
 	count := datum.Int8
