@@ -19,6 +19,7 @@ type Function struct {
 	Volatile volatility
 	Nullable bool // called also with NULL arguments; other functions return NULL for them
 	Admin    bool // only for administrators
+	Counts   bool // the rows of Set are the integers from the first argument to the second
 	Schema   string
 	Help     string
 

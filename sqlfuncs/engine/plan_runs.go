@@ -12,7 +12,7 @@ import (
 // without making rows:
 //
 //	SELECT * FROM next_ids(name, n)        SELECT next_ids(name, n)
-//	SELECT next_id(name) FROM generate_series(a, b)
+//	SELECT next_id(name) FROM a function that Counts from a to b
 func (p *Planner) runsOf(c *syntax.SelectCore, plan *selectPlan) func(x *Exec) (NumberRun, error) {
 	if plan.filter != nil || plan.groups != nil || plan.windows != nil || plan.sort != nil || plan.distinct || len(c.Targets) != 1 || len(plan.targets) != 1 {
 		return nil
@@ -56,10 +56,10 @@ func (c *setCall) run() func(x *Exec) (NumberRun, error) {
 	}
 }
 
-// repeated plans SELECT f(constant) FROM generate_series(a, b) as a run.
+// repeated plans SELECT f(constant) FROM series as a run, if series Counts in steps of 1.
 func (p *Planner) repeated(c *syntax.SelectCore, series *setCall) func(x *Exec) (NumberRun, error) {
 	call, ok := c.Targets[0].Expr.(*syntax.FuncCall)
-	if !ok || len(call.Args) != 1 || series.f.Name != "generate_series" || len(series.args) != 2 || !IsInteger(series.f.Result) {
+	if !ok || len(call.Args) != 1 || !series.f.Counts || len(series.args) != 2 {
 		return nil
 	}
 	var either EvalOrIDs
@@ -95,7 +95,7 @@ func seriesLength(a, b int64) int64 {
 	return 1<<63 - 1
 }
 
-// isNextValues recognises SELECT NEXT n VALUES FROM name, which Vitess sends.
+// isNextValues recognises SELECT NEXT n VALUES FROM name.
 func isNextValues(c *syntax.SelectCore) bool {
 	if len(c.Targets) != 1 {
 		return false

@@ -190,8 +190,8 @@ func arrayToString(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 var setFunctions = slices.Concat(seriesFunctions, arrayFunctions)
 
 var seriesFunctions = []engine.Function{
-	{Name: "generate_series", Args: engine.Optional(2, datum.Int4, datum.Int4, datum.Int4), Result: datum.Int4, Does: engine.Set(countUp), Help: "numbers from start to stop, as rows"},
-	{Name: "generate_series", Args: engine.Optional(2, datum.Int8, datum.Int8, datum.Int8), Result: datum.Int8, Does: engine.Set(countUp), Help: "numbers from start to stop, as rows"},
+	{Name: "generate_series", Args: engine.Optional(2, datum.Int4, datum.Int4, datum.Int4), Result: datum.Int4, Counts: true, Does: engine.Set(countUp), Help: "numbers from start to stop, as rows"},
+	{Name: "generate_series", Args: engine.Optional(2, datum.Int8, datum.Int8, datum.Int8), Result: datum.Int8, Counts: true, Does: engine.Set(countUp), Help: "numbers from start to stop, as rows"},
 }
 
 var errZeroStep = sqlstate.New(sqlstate.InvalidParameterValue, "step size cannot equal zero")
