@@ -126,7 +126,7 @@ simulate:
 	$(GO) test ./generator/simulation -run "^TestSchedules$$" -first 0 -schedules 1000000 -timeout 2h -v
 
 ## models: check the Spin models of the protocols; four minutes and 6 GB
-models:
+models: test-deps
 	$(GO) test ./migrations/feed -run "^TestModelOfTheFeed$$" -models -v -count=1
 	$(GO) test ./generator/store/shared -run "^TestModelOfTheEpoch$$" -models -v -count=1 -timeout 30m
 
