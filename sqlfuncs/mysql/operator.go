@@ -29,9 +29,11 @@ func moveTime(p *engine.Planner, s *engine.Scope, e *syntax.Binary, c *syntax.Ca
 	unit := strings.TrimPrefix(c.Type.Name.Last(), "interval ")
 	result := datum.Timestamp
 	if v := es[0].Literal; v != nil && v.Valid && !strings.ContainsAny(v.Str, " T:") && engine.IsString(es[0].Type) {
-		es[0], err = p.Coerce(es[0], datum.Date, datum.ImplicitCast)
+		if es[0], err = p.Coerce(es[0], datum.Date, datum.ImplicitCast); err != nil {
+			return nil, engine.At(e.Pos, err)
+		}
 	}
-	if err == nil && es[0].Type == datum.Date && slices.Contains([]string{"day", "week", "month", "year"}, unit) {
+	if es[0].Type == datum.Date && slices.Contains([]string{"day", "week", "month", "year"}, unit) {
 		result = datum.Date
 	}
 	count := datum.Int8

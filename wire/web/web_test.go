@@ -240,9 +240,12 @@ func TestOtherSites(t *testing.T) {
 }
 
 // rights holds the rights of the user "changing".
-type rights struct{ admin, ended bool }
+type rights struct {
+	generation   atomic.Uint64 // 1: it does not change
+	admin, ended bool
+}
 
-func (*rights) Generation() *atomic.Uint64    { return new(atomic.Uint64) }
+func (r *rights) Generation() *atomic.Uint64  { return &r.generation }
 func (r *rights) Now() (bool, []string, bool) { return r.admin, nil, !r.ended }
 
 // Users have the same rights as in SQL, and only an admin may change generators.
@@ -297,6 +300,7 @@ func TestUsers(t *testing.T) {
 
 	// A login lasts while the users are read again, and its rights change with them.
 	now := &rights{admin: true}
+	now.generation.Store(1)
 	users["changing"] = user{"x", sqlfuncs.SessionOptions{Rights: now}}
 	if err := json.Unmarshal([]byte(want("POST", "/api/v1/login", "", 200, "user", "changing")), &login); err != nil {
 		t.Fatal(err)
